@@ -16,7 +16,8 @@ export default defineConfig({
     hookTimeout: 20_000,
     projects: [
       // What they test keeps nothing outside of its objects: a process for each file would only cost time.
-      { extends: true, test: { name: 'unit', include: [UNIT], isolate: false } },
+      // Most of them only compute. A short limit would fail them on a busy machine and find no fault.
+      { extends: true, test: { name: 'unit', include: [UNIT], isolate: false, testTimeout: 120_000 } },
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT] } },
     ],
   },

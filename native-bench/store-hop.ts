@@ -9,9 +9,9 @@ import { Counters } from '../src/core/registry/counters.ts';
 import { systemClock } from '../src/effects/clock.ts';
 import { createOwnThread } from '../src/effects/pool.ts';
 import { systemRandom } from '../src/effects/random.ts';
-import { STATE_COMMANDS } from '../src/store/commands/state/index.ts';
+import { StoreRegistry } from '../src/store/directory/registry.ts';
 import { MemoryKv } from '../src/store/kv/kv-memory.ts';
-import { StoreRegistry } from '../src/store/place/registry.ts';
+import { COMMANDS } from '../src/store/thread/commands.ts';
 import { STORE_LIMITS } from '../src/store/thread/contract.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
@@ -30,8 +30,8 @@ const registry = new StoreRegistry({
 const store = registry.open({ kind: 'memory' });
 await registry.start();
 
-const found = STATE_COMMANDS.find(({ name }) => name === 'state::update');
-const setting = STATE_COMMANDS.find(({ name }) => name === 'state::set');
+const found = COMMANDS.find(({ name }) => name === 'state::update');
+const setting = COMMANDS.find(({ name }) => name === 'state::set');
 if (found === undefined || setting === undefined) throw new Error('There is no state::update');
 const kv = new MemoryKv();
 const clocks = { nowMs: 0, monotonicMs: 0, run: '' };

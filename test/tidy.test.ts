@@ -18,11 +18,11 @@ const FOLDER_FILES_MAX = 25;
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/protocol': ['src/generated'],
   // Compiled checks of frames and payloads; only types come in.
-  'src/validators': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console-api', 'src/modules/*'],
-  'src/generated': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console-api', 'src/modules/*'],
+  'src/validators': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console/api', 'src/modules/*'],
+  'src/generated': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console/api', 'src/modules/*'],
   'src/core': ['src/protocol'],
   // Shapes only: what the engine answers, and console and command line read.
-  'src/console-api': ['src/protocol', 'src/core'],
+  'src/console/api': ['src/protocol', 'src/core'],
   'src/effects': ['src/protocol', 'src/core'],
   // Its threads run the same files: nothing in it may know the router.
   'src/store': ['src/protocol', 'src/core', 'src/effects', 'src/generated'],
@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/telemetry',
     'src/generated',
-    'src/console-api',
+    'src/console/api',
     'src/modules',
   ],
   'src/modules': [
@@ -48,16 +48,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/transport',
     'src/router',
     'src/store',
-    'src/console-api',
+    'src/console/api',
     'src/config',
     'src/generated',
     'src/modules/*',
   ],
-  'src/config': ['src/protocol', 'src/core', 'src/effects', 'src/console-api'],
+  'src/config': ['src/protocol', 'src/core', 'src/effects', 'src/console/api'],
   'src/sdk': ['src/protocol'],
   'src/browser-sdk': ['src/protocol', 'src/sdk'],
-  'src/console/server': ['src/protocol', 'src/core', 'src/effects', 'src/console-api', 'src/sdk'],
-  'src/console/web': ['src/protocol', 'src/core', 'src/console-api', 'src/generated'],
+  'src/console/server': ['src/protocol', 'src/core', 'src/effects', 'src/console/api', 'src/sdk'],
+  'src/console/web': ['src/protocol', 'src/core', 'src/console/api', 'src/generated'],
   'src/cli': [
     'src/protocol',
     'src/core',
@@ -65,7 +65,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/store',
     'src/config',
     'src/sdk',
-    'src/console-api',
+    'src/console/api',
     'src/console/server',
     'src/engine',
   ],
@@ -160,7 +160,7 @@ const WORLD_FILES = [
   /^src\/effects\//,
   /^src\/sdk\/(node\/platform-node|testing\/testing-clock)\.ts$/,
   /^src\/browser-sdk\/platform-browser\.ts$/,
-  /^src\/console\/(?!web\/(?:pages\/\w+|kit\/\w+)\/logic\/)/,
+  /^src\/console\/(?!api\/|web\/(?:pages\/\w+|kit\/\w+)\/logic\/)/,
   /^src\/cli\//,
   /^bin\//,
 ];

@@ -4,7 +4,7 @@
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
 import { StoreHost } from '../src/store/thread/host.ts';
-import type { StoreTask } from '../src/store/thread/tasks.ts';
+import type { StoreTask } from '../src/store/thread/messages.ts';
 
 /** Size of the blocks for small buffers: Node's default of 8 KiB is full after nine writes. */
 Buffer.poolSize = 64 * 1024;

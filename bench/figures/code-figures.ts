@@ -45,7 +45,7 @@ function list(folder: string): string[] {
     .filter((name) => /\.tsx?$/.test(name) && !/\/(node_modules|dist|templates)\//.test(name));
 }
 
-/** Files it imports, for values or types, but not those it loads on demand. */
+/** The files that it imports for values or types, without those it loads on demand. */
 function importsOf(file: string): string[] {
   const { importedFiles } = ts.preProcessFile(texts.get(file) ?? '', true, true);
   const lazy = new Set([...(texts.get(file) ?? '').matchAll(/\bimport\('([^']+)'\)/g)].map((match) => match[1]));

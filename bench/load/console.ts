@@ -1,8 +1,8 @@
-// The speed budget of the console's pages: what a user waits for, in a real browser over a real engine that a generator
-// has filled. Medians over fresh pages; a figure over its budget is printed as a miss, and is an open defect.
+// The speed budget of the console's pages: how long a user waits, in a real browser over a real engine with generated
+// data. Medians over fresh pages. A figure over its budget is printed as a miss, and is an open defect.
 //
 //   npm run bench:console                   full size, three rounds
-//   npm run bench:console -- --small        a hundredth of the data, one round: whether it works
+//   npm run bench:console -- --small        a hundredth of the data, one round: shows that the bench runs
 
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -134,7 +134,7 @@ async function openValue(page: Page, key: string): Promise<number> {
   });
 }
 
-/** Logs while records come: what following them costs the page. */
+/** Logs while records arrive: the cost of following them. */
 async function liveLoad(): Promise<void> {
   const page = await newPage(browser);
   await page.goto(`${world.url}/logs`);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { cpuUs } from '../support/cell.ts';
 
 const [triggers = '1000', seconds = '20'] = process.argv.slice(2);
-/** V8 takes some thousand ticks to compile what they run through: until then they are up to three times as late. */
+/** V8 compiles the code during some thousand ticks. Until then they are up to three times as late. */
 const WARM_UP_S = 10;
 
 process.stdout.write('| claims | ticks | p50 | p99 | worst | engine CPU |\n|---|---|---|---|---|---|\n');
@@ -36,7 +36,7 @@ async function measure(method: string): Promise<string> {
     worker.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     await once(worker, 'close');
     const cpuShare = (cpuUs(engine.pid) - before) / 1e6 / (Number(seconds) + WARM_UP_S);
-    // The worker is ours and prints a list of numbers.
+    // The worker of this benchmark prints a list of numbers.
     const late = (JSON.parse(Buffer.concat(chunks).toString('utf8')) as number[]).sort((a, b) => a - b);
     const at = (share: number): string => `${late[Math.min(late.length - 1, Math.floor(late.length * share))]} ms`;
     const expected = Number(triggers) * Number(seconds);

@@ -15,7 +15,7 @@ const IDLE_SUBSCRIBERS = 5_000;
 const EVENT_BYTES = 200;
 const WARMUP_MS = 1_000;
 const MEASURE_MS = 2_500;
-/** Of the system's clock, in which a process's time is counted. */
+/** Ticks of the system's clock, the unit of a process's time. */
 const TICKS_PER_SECOND = 100;
 
 interface Contender {
@@ -34,7 +34,7 @@ const CONTENDERS: readonly Contender[] = [
 
 interface Cell {
   readonly perSecond: number;
-  /** Of the server's processor time, µs. */
+  /** Processor time of the server, µs. */
   readonly cpuUs: number;
 }
 
@@ -101,7 +101,7 @@ async function stand(kind: FanoutKind, file: string, subscribers: number) {
   return { server, crowd, pid };
 }
 
-/** What one subscriber costs that hears nothing: the growth of the engine's memory, by its subscribers. */
+/** The memory of one idle subscriber: the growth of the engine's memory divided by its subscribers. */
 async function idleKib(): Promise<number> {
   const few = await stand('svc', 'bench/support/fanout-svc.ts', 10);
   await wait(3_000);
@@ -116,7 +116,7 @@ async function idleKib(): Promise<number> {
   return (after - before) / IDLE_SUBSCRIBERS;
 }
 
-/** The part may still be starting: it is asked until it answers, so answers to the first question may come late. */
+/** Asks until the part has started and answers. Answers to the first question may come late. */
 async function ask<Answer>(part: ChildProcess, message: { ask: 'ready' | 'publish'; ms?: number }): Promise<Answer> {
   const again = setInterval(() => message.ask === 'ready' && part.send(message), 50);
   part.send(message);

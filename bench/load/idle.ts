@@ -1,5 +1,5 @@
-// What a user waits for and pays before the first call: start to ready, memory of an idle engine, and how long the
-// command line takes to its output. Medians over fresh processes.
+// The cost before the first call: the time of a start, the memory of an idle engine, and the time until the command
+// line prints. Medians over fresh processes.
 //
 //   npm run bench:idle
 
@@ -18,7 +18,7 @@ for (let round = 0; round < ROUNDS; round++) {
   const engine = startEngine('0');
   await outputOf(engine, /ws:\/\//);
   readyMs.push(performance.now() - begun);
-  // Idle means that start-up garbage had its time: the figure a user sees minutes later.
+  // The garbage of the start is collected first: this is the figure that a user sees minutes later.
   await wait(2000);
   rssMib.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${engine.pid}/status`, 'utf8'))?.[1]) / 1024);
   await stop(engine);

@@ -1,10 +1,10 @@
 // Calls per second, latency and CPU per call: caller → engine → worker → back, with svc-sdk in both forms of the wire,
-// and, next to them, the same relay on bare uWebSockets.js, in interleaved rounds of one run. Below the cells: what the
-// engine's own work costs in each form, against the raw batched relay of the same bytes.
+// and the same relay on bare uWebSockets.js, in interleaved rounds of one run. Below the cells: the cost of the
+// engine's own work in each form, against the raw batched relay of the same bytes.
 //
 //   npm run bench:invoke            all cells, 5 rounds
 //   npm run bench:invoke -- 3       3 rounds
-//   npm run bench:invoke -- --quick one cell, one short round: proves that the bench runs
+//   npm run bench:invoke -- --quick one cell, one short round: shows that the bench runs
 
 import type { CellSpec } from '../support/cell.ts';
 import { RAW_BATCH, RAW_RELAY, SVC_BARE, SVC_BINARY, SVC_JSON } from '../support/contenders.ts';

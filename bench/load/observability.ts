@@ -1,8 +1,9 @@
-// What being observed costs a call: the same load on engines that observe nothing, keep no trace, a tenth of them, and
-// all, in interleaved rounds of one run. Only the ratios count. Measured once the telemetry threads are up and warm.
+// The cost of observability for a call: the same load on engines that observe nothing, keep no trace, a tenth of them,
+// and all, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry threads have warmed
+// up.
 //
 //   npm run bench:observability            7 rounds
-//   npm run bench:observability -- --quick one short round: proves that the bench runs
+//   npm run bench:observability -- --quick one short round: shows that the bench runs
 
 import { type CellResult, type Contender, measureCell } from '../support/cell.ts';
 import { SVC_BARE, SVC_BINARY } from '../support/contenders.ts';
@@ -15,7 +16,7 @@ const OFF = '{enabled: false, metrics_enabled: false, logs_enabled: false}';
 const withRatio = (ratio: number): string =>
   `{enabled: true, exporter: memory, sampling_ratio: ${ratio}, metrics_enabled: true}`;
 
-/** Targets of calls per second, as shares of what the engine does unobserved. */
+/** Targets of calls per second, as shares of the unobserved rate. */
 const MODES = [
   { name: 'off', config: OFF, target: 1 },
   { name: 'ratio 0', config: withRatio(0), target: 0.97 },
@@ -58,7 +59,7 @@ function columns(own: readonly CellResult[], off: readonly CellResult[], target:
   ];
 }
 
-/** Round against round: what disturbs the machine for longer than a cell disturbs both. */
+/** Compares within a round: a disturbance longer than a cell affects both. */
 function ratio(own: readonly CellResult[], off: readonly CellResult[], of: (result: CellResult) => number): string {
   const ratios = own.map((result, round) => {
     const base = off[round];

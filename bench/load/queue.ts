@@ -1,12 +1,12 @@
 // Durable jobs: 64 producers, concurrency 64, a handler that does nothing in a worker process.
 //
-//   1  from enqueue to done, next to BullMQ on a Redis of its own with `appendfsync` always and everysec, in turns
+//   1  from enqueue to done, in turns with BullMQ on its own Redis with `appendfsync` always and everysec
 //   2  the rates of enqueueing and of delivery alone, with nothing and with a million jobs waiting, and how long a
 //      start with them takes
 //   3  memory before and after 100 000 fifo groups
 //
 //   npm run bench:queue              3 rounds
-//   npm run bench:queue -- 1 0.01    one round, everything a hundredth as large
+//   npm run bench:queue -- 1 0.01    one round, a hundredth of all sizes
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,7 +77,7 @@ for (const [name, cells] of Object.entries(depths)) {
 print(`${GROUPS} fifo groups`, ['memory before', 'waiting', 'after', 'waiting, others', 'after', 'and again', 'after']);
 print('MiB', await withEngine(0, groups));
 
-/** Counts a job when its completion is on disk: when the engine has none left. */
+/** Counts jobs as done when their completion is on disk: when the engine has none left. */
 async function ours({ producer }: Engine): Promise<Flow> {
   await producer.ask({ ask: 'enqueue', jobs: JOBS / 5, producers: PRODUCERS });
   await producer.ask({ ask: 'left' });
@@ -106,7 +106,7 @@ async function bullmq(appendfsync: 'always' | 'everysec'): Promise<Flow> {
   }
 }
 
-/** One after the other: beside each other they only share the processors. */
+/** One after the other, because in parallel they would only share the processors. */
 async function alone({ producer, pid, readyMs }: Engine, waiting: number): Promise<Depth> {
   const mib = ownMib(pid);
   await producer.ask({ ask: 'pause' });
@@ -120,7 +120,7 @@ async function alone({ producer, pid, readyMs }: Engine, waiting: number): Promi
 
 async function groups({ producer, pid }: Engine): Promise<string[]> {
   const memory = [ownMib(pid)];
-  // What the first ones leave behind is mostly memory that V8 has taken for good; what grows after that is kept.
+  // The growth after the first ones is mostly memory that V8 keeps. Later growth is memory of the engine.
   for (let turn = 0; turn < 3; turn++) {
     await producer.ask({ ask: 'pause', queue: 'groups' });
     const firstGroup = turn * GROUPS;
@@ -150,10 +150,10 @@ async function withEngine<T>(waiting: number, use: (engine: Engine) => Promise<T
   }
 }
 
-/** The queue is paused, so that nothing of it is gone before the first measurement. */
+/** The queue is paused, so that no job is done before the first measurement. */
 function fill(folder: string, jobs: number): void {
-  const place = { kind: 'directory', folder, reserveBytes: 0, anyFileSystem: false } as const;
-  const opened = openStore({ place, newEpoch: 'bench' });
+  const location = { kind: 'directory', folder, reserveBytes: 0, anyFileSystem: false } as const;
+  const opened = openStore({ location, newEpoch: 'bench' });
   if (!opened.ok) throw new Error(opened.message);
   const payload = Buffer.from(JSON.stringify({ text: 'x'.repeat(180) }));
   const rules = { maxJobs: 2_000_000, maxDeadLetters: 1, unroutableTtlMs: 86_400_000 };
@@ -169,7 +169,7 @@ function fill(folder: string, jobs: number): void {
   opened.close();
 }
 
-/** Its own: pages of the store's file count as memory too, as long as nobody else needs the room. */
+/** Anonymous memory only: pages of the store's file would count as memory too. */
 function ownMib(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;

@@ -23,7 +23,7 @@ for (const cell of CELLS) {
   const results = await measureRounds([SVC_BINARY, NATS, MOLECULER], spec, ROUNDS);
   for (const [name, result] of results) process.stdout.write(tableRow(spec, name, result));
   const [ours, nats, moleculer] = [...results.values()];
-  if (ours === undefined || nats === undefined || moleculer === undefined) throw new Error('A contender is missing');
+  if (ours === undefined || nats === undefined || moleculer === undefined) throw new Error('A contender has no result');
   const rate = (other: typeof ours): string => (ours.callsPerSecond / other.callsPerSecond).toFixed(2);
   const delay = (other: typeof ours): string => (ours.p50Us / other.p50Us).toFixed(2);
   ratios.push(

@@ -1,9 +1,9 @@
-// What large numbers cost: memory of each idle worker connection, memory of each registered function, and a call among
-// 100 000 registered functions against one among ten (CPU of the engine) and among 1 000 (calls per second).
+// The cost of large numbers: memory of each idle worker connection, memory of each registered function, and a call
+// among 100 000 registered functions against one among ten (CPU of the engine) and among 1 000 (calls per second).
 //
 //   npm run bench:scale
-//   npm run bench:scale -- 3        so many rounds
-//   npm run bench:scale -- --quick  small numbers, one short round: proves that the bench runs
+//   npm run bench:scale -- 3        three rounds
+//   npm run bench:scale -- --quick  small numbers, one short round: shows that the bench runs
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 1 : Number(process.argv[2] ?? 7);
 const CONNECTIONS = isQuick ? 200 : 10_000;
 const [FEW, SOME, MANY] = isQuick ? [10, 100, 1_000] : [10, 1_000, 100_000];
-/** Longer than a round of pings, so that the figure holds what a standing connection keeps and not its set-up. */
+/** Longer than a round of pings, so that the figure is the memory of an open connection and not of its handshake. */
 const STANDING_MS = isQuick ? 100 : 15_000;
 const WARMUP_MS = isQuick ? 100 : 1_000;
 const MEASURE_MS = isQuick ? 200 : 2_000;

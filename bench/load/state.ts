@@ -1,5 +1,6 @@
-// Durable state over the wire against the same number of durable puts on bare lmdb, and against Redis that syncs every
-// write; gets and updates; what large updates cost all other callers; how long a start with a million entries takes.
+// Durable state over the wire against the same number of durable puts on bare lmdb, and against a Redis that syncs
+// every write. Also gets and updates, the cost of large updates for other callers, and the start with a million
+// entries.
 //
 //   npm run bench:state
 
@@ -7,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { entryKey } from '../../src/store/commands/state/keys.ts';
+import { entryKey } from '../../src/store/commands/state/commands.ts';
 import { openStore } from '../../src/store/kv/open-store.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
 
@@ -15,7 +16,7 @@ import { type Part, startPart, stop } from '../support/cell.ts';
 const ROUNDS = Number(process.argv[2] ?? 5);
 const CALLERS = 256;
 const KEYS = 10_000;
-/** V8 goes on compiling what runs once for many calls, such as a batch: the first seconds are half as fast. */
+/** V8 compiles late what runs once for many calls, such as a batch: the first seconds are half as fast. */
 const WARMUP_MS = 8_000;
 const MEASURE_MS = 2_000;
 const ENTRIES = 1_000_000;
@@ -68,7 +69,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** So many puts in each transaction: the best that so many callers could have. */
+/** This many puts in each transaction: the best possible result for as many callers. */
 async function barePuts(folder: string): Promise<number> {
   const settings = { overlappingSync: false, encoding: 'binary', keyEncoding: 'binary' } as const;
   const db = open<Buffer, Buffer>({ path: folder, noSubdir: false, mapSize: 64 * 1024 ** 3, ...settings });
@@ -80,7 +81,7 @@ async function barePuts(folder: string): Promise<number> {
     });
     puts += CALLERS;
   };
-  // As for the engine: every key is there before the first measured one.
+  // As for the engine: every key exists before the measurement.
   const warmMs = performance.now() + WARMUP_MS;
   while (puts < KEYS || performance.now() < warmMs) putMany();
   puts = 0;
@@ -133,8 +134,8 @@ async function besideLargeUpdates(folder: string): Promise<{ idleP99Us: number; 
 
 async function restarts(folder: string) {
   const full = join(folder, 'full');
-  const place = { kind: 'directory', folder: full, reserveBytes: 0, anyFileSystem: false } as const;
-  const opened = openStore({ place, newEpoch: 'bench' });
+  const location = { kind: 'directory', folder: full, reserveBytes: 0, anyFileSystem: false } as const;
+  const opened = openStore({ location, newEpoch: 'bench' });
   if (!opened.ok) throw new Error(opened.message);
   const value = Buffer.from(JSON.stringify('x'.repeat(200)));
   for (let start = 0; start < ENTRIES; start += 10_000) {

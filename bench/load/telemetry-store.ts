@@ -1,5 +1,5 @@
-// What the telemetry thread costs the thread that feeds and asks it, which is the router's: the delay of its event loop
-// while metric points roll up, and while lists of traces are answered; and how long each filter of a list takes.
+// The cost of the telemetry thread for the router thread, which feeds and asks it: the delay of the event loop while
+// metric points are rolled up and while lists of traces are answered. Also the time of each filter of a list.
 //
 //   npm run bench:telemetry [points] [spans]
 
@@ -83,11 +83,11 @@ function startClient(): TelemetryClient {
   const config = { enabled: true, exporter: 'memory', metrics_enabled: true, memory_max_spans: 1_000_000 };
   const checked = checkValue(otelConfig, { ...config, memory_max_bytes: 4 * 1024 ** 3 });
   if (!checked.ok) throw new Error('The configuration of this benchmark is wrong');
-  const facts = { serviceName: 'svc', engineVersion: '0', resource: { 'service.name': 'svc' } };
+  const service = { serviceName: 'svc', engineVersion: '0', resource: { 'service.name': 'svc' } };
   const settings = resolveTelemetry(checked.value, {});
   const write = (line: string) => process.stderr.write(`${line}\n`);
   const started = new TelemetryClient({
-    options: { settings, facts, exporter: undefined, console: undefined },
+    options: { settings, service, exporter: undefined, console: undefined },
     markKey: () => 'key of this benchmark',
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry'),
@@ -103,14 +103,14 @@ function startClient(): TelemetryClient {
   return started;
 }
 
-/** As the collector does: nothing is given while as much is away as may be. */
+/** Like the collector, this sends nothing while the limit of unanswered batches is reached. */
 async function feed(batch: TelemetryBatch): Promise<void> {
   while (client.isFull) await new Promise((resolve) => setImmediate(resolve));
   client.take(batch);
 }
 
 async function ask(functionId: string, payload: object) {
-  // Behind all batches on the telemetry thread, and so behind all that it hands on.
+  // The answer comes after all batches on the telemetry thread, and after all that it passes on.
   await client.ask('engine::metrics::list', Buffer.from('{}'));
   return parse(await client.ask(functionId, Buffer.from(JSON.stringify(payload))));
 }
@@ -149,7 +149,7 @@ function spanRows(first: number): (string | number)[] {
 }
 
 function delays(loop: { percentile(share: number): number; readonly max: number }): string[] {
-  // The sampler itself waits a millisecond.
+  // The sampler waits for a millisecond.
   return [loop.percentile(99) / 1e6 - 1, loop.max / 1e6 - 1].map(ms);
 }
 

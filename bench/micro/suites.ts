@@ -1,5 +1,5 @@
-// The steps of one call, each alone. `npm run bench:micro` measures them; `test/unit/bench.test.ts` runs each a few
-// times, so that none of them rots. Every step returns a number that depends on its work.
+// The steps of one call, each separately. `npm run bench:micro` measures them, and `test/unit/bench.test.ts` runs each
+// a few times to show that it works. Every step returns a number that depends on its work.
 
 import { CallTable } from '../../src/core/calls/call-table.ts';
 import { type Executor, selectWorker } from '../../src/core/calls/select-worker.ts';
@@ -54,7 +54,7 @@ function frameSteps(bytes: number): Step[] {
   ];
 }
 
-/** A payload into the memory of a message and out of it, in both forms. */
+/** Writes a payload into the memory of a message and reads it, in both forms. */
 function payloadSteps(name: string, value: unknown): Step[] {
   const memory = Buffer.allocUnsafeSlow(64 * 1024);
   const shapes: Shape[] = [];
@@ -68,7 +68,7 @@ function payloadSteps(name: string, value: unknown): Step[] {
     nodeMemory.copy(encoder.memory, payload.start, payload.start + payload.length, memory, 0);
     return payload.length;
   };
-  // The second time the encoder asks for numbers.
+  // The encoder uses shape numbers from the second time on.
   for (let round = 0; round < 2; round++) writeCompact();
   for (const keyList of asked) {
     const shape = readShape(keyList);

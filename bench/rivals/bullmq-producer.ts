@@ -1,4 +1,4 @@
-// BullMQ's producer part: each of so many callers adds its next job when Redis has taken the last.
+// The producer part of BullMQ: each caller adds its next job when Redis has accepted the last one.
 
 import { createClient } from '@redis/client';
 import { Queue } from 'bullmq';

@@ -1,4 +1,4 @@
-// BullMQ's worker part: concurrency 64, a handler that does nothing. A job is done when Redis has said so.
+// The worker part of BullMQ: concurrency 64, a handler that does nothing. A job is done when Redis has confirmed it.
 
 import { createClient } from '@redis/client';
 import { Worker } from 'bullmq';

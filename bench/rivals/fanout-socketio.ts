@@ -1,4 +1,4 @@
-// The fan-out on Socket.IO over WebSocket only: a publisher emits, the room hears it.
+// The fan-out on Socket.IO over WebSocket only: a publisher emits to a room.
 
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';

@@ -1,4 +1,4 @@
-// The floor of the fan-out: bare uWebSockets.js, which publishes what a publisher sends it.
+// The lower bound of the fan-out: bare uWebSockets.js publishes what a publisher sends.
 
 import { loadUws } from '../../src/transport/uws/uws-library.ts';
 import { answerReady } from '../support/part.ts';
@@ -16,7 +16,7 @@ interface TopicApp {
 
 const uws = loadUws();
 if (uws instanceof Error) throw uws;
-// Topics are not among what the engine uses of the library, so not among its types.
+// The engine uses no topics of the library, so its types do not have them.
 const app = uws.App() as unknown as TopicApp;
 app.ws('/publish', { message: (_socket: TopicSocket, message: ArrayBuffer) => app.publish('g', message, false) });
 app.ws('/*', { maxBackpressure: 64 * 1024 * 1024, open: (socket: TopicSocket) => socket.subscribe('g') });

@@ -14,7 +14,7 @@ await new Promise<void>((resolve, reject) => {
     if (seen.includes('Server is ready')) resolve();
   });
 });
-// The server must go with this process, however that ends.
+// The server must end with this process, however that ends.
 process.on('exit', () => server.kill('SIGKILL'));
 process.on('SIGTERM', () => process.exit(0));
 process.on('disconnect', () => process.exit(0));

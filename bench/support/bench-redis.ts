@@ -1,4 +1,4 @@
-// A redis-server of its own for one measured cell, with the given sync setting.
+// A redis-server for one measured cell, with the given sync setting.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// One measured cell: a fresh server, a fresh responder and a fresh caller process, loaded at once, measured from
-// outside. A Node server that idles before its turn measured up to a third slower, hence fresh ones for each cell.
+// One measured cell: a fresh server, responder and caller process, under load at once and measured from outside. Each
+// cell has fresh processes, because a Node server that was idle before is up to a third slower.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,10 +12,12 @@ export interface CellSpec {
   readonly measureMs: number;
 }
 
-/** Which programs play the three parts. Each is a file that speaks `bench/support/part.ts`. */
+/** The programs of the three parts. Each is a file that uses `bench/support/part.ts`. */
 export interface Contender {
   readonly name: string;
-  /** Absent: the other two talk directly, and the responder reports the address. */
+  /** The checkout whose programs these are; absent: this one. */
+  readonly folder?: string;
+  /** Absent: the other two connect directly, and the responder reports the address. */
   readonly server: readonly string[] | undefined;
   readonly responder: readonly string[];
   readonly caller: readonly string[];
@@ -38,10 +40,10 @@ export interface Part {
   ask<T>(message: object): Promise<T>;
 }
 
-/** What a part reports when it is ready. */
+/** The report of a part that is ready. */
 interface Standing {
   readonly url?: string;
-  /** The process that does the work, where the part is only its parent. */
+  /** The process that does the work, if the part is only its parent. */
   readonly pid?: number;
 }
 
@@ -54,11 +56,12 @@ interface CallerReport {
 }
 
 export async function measureCell(contender: Contender, spec: CellSpec): Promise<CellResult> {
-  const server = contender.server === undefined ? undefined : await startPart(contender.server, []);
+  const { folder } = contender;
+  const server = contender.server === undefined ? undefined : await startPart(contender.server, [], folder);
   const standing = await server?.ask<Standing>({ ask: 'ready' });
-  const responder = await startPart(contender.responder, [standing?.url ?? '']);
+  const responder = await startPart(contender.responder, [standing?.url ?? ''], folder);
   const { url = standing?.url ?? '' } = await responder.ask<Standing>({ ask: 'ready' });
-  const caller = await startPart(contender.caller, [url]);
+  const caller = await startPart(contender.caller, [url], folder);
   const pids = [standing?.pid ?? server?.child.pid, responder.child.pid, caller.child.pid];
   await caller.ask({ ask: 'ready' });
   try {
@@ -87,8 +90,11 @@ export async function measureCell(contender: Contender, spec: CellSpec): Promise
   }
 }
 
-export async function startPart(command: readonly string[], args: readonly string[]): Promise<Part> {
-  const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+export async function startPart(command: readonly string[], args: readonly string[], folder?: string): Promise<Part> {
+  const child = spawn(process.execPath, [...command, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    ...(folder !== undefined && { cwd: folder }),
+  });
   return {
     child,
     async ask<T>(message: object): Promise<T> {
@@ -100,7 +106,7 @@ export async function startPart(command: readonly string[], args: readonly strin
       child.send(message);
       try {
         const [answer] = await Promise.race([answered, ended]);
-        // The parts are ours and answer what their question asks for.
+        // The parts belong to this benchmark, so their answers have the right type.
         return answer as T;
       } finally {
         over.abort();
@@ -109,7 +115,7 @@ export async function startPart(command: readonly string[], args: readonly strin
   };
 }
 
-/** By a signal that a part hears which has a server of its own to take along. */
+/** Sends a signal on which a part also ends its own server. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

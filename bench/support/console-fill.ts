@@ -1,4 +1,4 @@
-// Fills an engine for the benchmark of the console: a scope of many keys, large values, and traces of their own.
+// Fills an engine for the benchmark of the console: a scope of many keys, large values, and traces.
 
 import type { ConsoleWorld } from '../../test/browser/support/console-world.ts';
 
@@ -26,15 +26,15 @@ export async function fillEngine(world: ConsoleWorld, scale: number): Promise<Fi
   return { scope, keys };
 }
 
-/** JSON of about so many bytes, in many members. */
+/** JSON of about this many bytes, with many members. */
 function listOf(bytes: number): unknown {
   const member = { id: 123_456, name: 'a member of a long list', tags: ['a', 'b', 'c'] };
   const each = JSON.stringify(member).length + 1;
-  // A little below: a value has a limit in the engine as well.
+  // A little less, because the engine limits the size of a value.
   return Array.from({ length: Math.floor((bytes * 0.98) / each) }, (_none, id) => ({ ...member, id: 100_000 + id }));
 }
 
-/** Of the engine itself: the console's server is busy with what is measured. */
+/** Asks the engine directly, because the console's server is being measured. */
 export function invokeAddress({ ports }: ConsoleWorld): string {
   return `http://127.0.0.1:${ports.http}/_console/v1/invoke`;
 }

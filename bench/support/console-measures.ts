@@ -1,4 +1,4 @@
-// What a page took, measured inside of it: frames between paints, and tasks that held it up.
+// Measurements inside a page: the time between frames, and long tasks.
 
 import type { Page } from 'playwright-core';
 
@@ -12,7 +12,7 @@ export interface Row {
 export interface Frames {
   readonly p95: number;
   readonly worst: number;
-  /** Over 50 ms. */
+  /** Tasks over 50 ms. */
   readonly longTasks: number;
 }
 
@@ -54,7 +54,7 @@ export async function frameTimes(page: Page, action: () => Promise<void>): Promi
   return { p95: at(0.95), worst: at(1), longTasks };
 }
 
-/** Until what the page has drawn is on the screen. */
+/** Waits until the page is painted. */
 export function waitForPaint(page: Page): Promise<void> {
   return page.evaluate(
     () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),

@@ -1,4 +1,4 @@
-// Who takes part in the benchmarks of calls: which programs play server, responder and caller.
+// The contenders of the benchmarks of calls: their programs for server, responder and caller.
 
 import type { Contender } from './cell.ts';
 
@@ -18,7 +18,7 @@ export const SVC_JSON: Contender = {
   caller: ['bench/support/svc-caller.ts', 'json'],
 };
 
-/** The engine with clients that do nothing but count: what it costs by itself. */
+/** The engine with clients that only count: the cost of the engine itself. */
 export const SVC_BARE: Contender = {
   name: 'engine, bare binary clients',
   server: ENGINE,

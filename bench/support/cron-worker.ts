@@ -1,4 +1,4 @@
-// The worker part of the cron benchmark: so many triggers that are all due each second, and how late each tick came.
+// The worker part of the cron benchmark: triggers that are all due each second, and how late each tick was.
 
 import { registerWorker } from '../../src/sdk/dist/sdk/index.js';
 

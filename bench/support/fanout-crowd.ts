@@ -1,6 +1,6 @@
-// The other side of the fan-out: so many subscribers that count what reaches them, and one publisher that keeps so many
-// events on their way. Subscribers are bare TCP sockets, the same for every contender, so that what is measured is the
-// server and not a client library.
+// The clients of the fan-out: subscribers that count events, and a publisher that keeps a number of events in flight.
+// Subscribers are bare TCP sockets, the same for every contender, so that the server is measured and not a client
+// library.
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,12 +13,12 @@ export type FanoutKind = 'svc' | 'svc-batched' | 'uws' | 'socketio' | 'nats';
 const [, , kindText = '', url = '', publishUrl = '', countText = '0', eventBytesText = '200'] = process.argv;
 const kind = kindText as FanoutKind;
 const count = Number(countText);
-/** The last byte of the first letter: in every event once, and elsewhere on the wire in a length at most. */
+/** The last byte of the first letter. It is in every event once, and elsewhere only in a length. */
 const MARK = 0xbf;
 const data = `ÿ${'x'.repeat(Number(eventBytesText) - 2)}`;
-/** Events on their way to somebody. */
+/** Events that have not reached every subscriber. */
 const WINDOW = 64;
-/** Of a message of a stream around its data: names, time, number, epoch. */
+/** The bytes of a stream message in addition to its data: names, time, number, epoch. */
 const SVC_ENVELOPE_BYTES = 190;
 
 let delivered = 0;
@@ -81,7 +81,7 @@ async function upgrade({ hostname, port, pathname, search }: URL, subprotocol: s
 async function greetSocketIo(socket: Socket): Promise<void> {
   socket.write(maskedText('40'));
   await heard(socket, '"sid"');
-  // The server pings every 25 s and ends who does not answer.
+  // The server pings every 25 s and closes connections that do not answer.
   setInterval(() => socket.write(maskedText('3')), 20_000).unref();
 }
 
@@ -123,7 +123,7 @@ async function openPublisher(): Promise<() => void> {
     }
     case 'uws': {
       const socket = await upgrade(new URL(publishUrl), undefined);
-      // As long as the message of a stream that carries the same data.
+      // It has the length of a stream message with the same data.
       const frame = maskedText(data.padEnd(data.length + SVC_ENVELOPE_BYTES, 'x'));
       return () => void socket.write(frame);
     }
@@ -146,7 +146,7 @@ async function openPublisher(): Promise<() => void> {
   }
 }
 
-/** Client frames are masked; a mask of zeros leaves the text as it is. */
+/** Client frames are masked. A mask of zeros leaves the text unchanged. */
 function maskedText(text: string): Buffer {
   const bytes = Buffer.from(text);
   const head = bytes.length < 126 ? [0x81, 0x80 | bytes.length] : [0x81, 0xfe, bytes.length >> 8, bytes.length & 0xff];

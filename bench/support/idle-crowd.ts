@@ -1,4 +1,4 @@
-// Many workers that connected, said who they are, registered one function each, and do nothing.
+// Many workers that connect, announce themselves, register one function each, and stay idle.
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 const [, , url = '', count = '0'] = process.argv;
 for (let index = 0; index < Number(count); index += 200) {
   await Promise.all(Array.from({ length: 200 }, (_, offset) => connect(index + offset)));
-  // The port takes 500 new connections a second.
+  // The port accepts 500 new connections a second.
   await new Promise((resolve) => setTimeout(resolve, 600));
 }
 process.send?.('standing');

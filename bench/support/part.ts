@@ -1,4 +1,4 @@
-// The side of a part that `cell.ts` talks to: answers over the process channel.
+// A part of a cell: it answers `cell.ts` over the process channel.
 
 /** Reports to the parent that the part is ready, when asked. */
 export function answerReady(details: () => Promise<object>): void {
@@ -14,10 +14,10 @@ interface RunRequest {
   readonly ms: number;
 }
 
-/** One call; `done` is called exactly once when its answer is in. */
+/** One call. `done` is called exactly once, when its answer arrives. */
 export type StartCall = (payload: unknown, done: () => void) => void;
 
-/** Runs a closed loop of calls whenever the parent asks, and reports rate and latencies. */
+/** Runs a closed loop of calls when the parent asks, and reports rate and latencies. */
 export function answerRuns(startCall: StartCall): void {
   process.on('message', (message: Partial<RunRequest>) => {
     if (message.ask !== 'run') return;
@@ -26,7 +26,7 @@ export function answerRuns(startCall: StartCall): void {
   });
 }
 
-/** A JSON order of about that many bytes: what a user would send, not one long string. */
+/** A JSON order of about this many bytes, like that of a user, and not one long string. */
 export function makePayload(bytes: number): unknown {
   const order: { id: string; total: number; items: object[] } = { id: 'o-4711', total: 99.5, items: [] };
   const item = { sku: 'abc-123', quantity: 2, price: 12.5, note: 'gift' };

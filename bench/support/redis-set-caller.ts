@@ -1,4 +1,4 @@
-// The caller part for Redis: SET on a server of its own that syncs every write before it answers.
+// The caller part for Redis: SET on its own server, which syncs every write before it answers.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ process.on('exit', () => {
 });
 process.on('SIGTERM', () => process.exit(0));
 const client = createClient({ url: `redis://127.0.0.1:${port}` });
-// While the server starts, the client tries again by itself.
+// The client reconnects while the server starts.
 client.on('error', () => {});
 const value = 'x'.repeat(200);
 let call = 0;

@@ -7,7 +7,7 @@ const wire = process.argv.includes('json') ? 'json' : 'binary';
 const svc = registerWorker(process.argv.at(-1), { worker_name: 'caller', wire });
 answerReady(async () => {
   await svc.ready();
-  // The responder's registration may still be on its way: begin when it answers.
+  // The responder may not be registered yet: the load starts when it answers.
   await svc.trigger({ function_id: 'bench::echo', payload: {}, retry: { attempts: 20, backoff_ms: 20 } });
   return {};
 });

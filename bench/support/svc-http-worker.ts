@@ -1,4 +1,4 @@
-// The worker of the engine's HTTP port. `routes`: how many other routes there are in addition to the measured one.
+// The worker of the engine's HTTP port. `routes` is the number of routes in addition to the measured one.
 
 import { type HttpRequest, http, registerWorker } from 'svc-sdk';
 import { answerReady } from './part.ts';
@@ -8,7 +8,7 @@ const svc = registerWorker(url, { worker_name: 'users' });
 const show = svc.registerFunction('users::get', ({ path_params }: HttpRequest) => ({
   body: { id: path_params.id, name: 'Ada' },
 }));
-// A connection may bind 5 000 triggers.
+// The limit of a connection is 5 000 triggers.
 const others = Math.ceil((Number(routes) - 1) / 4_000);
 for (let worker = 0; worker < others; worker++) {
   const crowd = registerWorker(url, { worker_name: `crowd-${worker}` });

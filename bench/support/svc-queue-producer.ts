@@ -1,5 +1,5 @@
-// The producer part of queues: each of so many callers sends its next job when it has the receipt of the last.
-// It also asks the engine how many jobs are left, which shows when they are done, durably.
+// The producer part of queues: each caller sends its next job when it has the receipt of the last one. It also asks the
+// engine how many jobs are left, which shows when they are durably done.
 
 import { Enqueue, registerWorker } from 'svc-sdk';
 
@@ -8,9 +8,9 @@ interface Ask {
   readonly queue?: string;
   readonly jobs?: number;
   readonly producers?: number;
-  /** Of `left`: answers as soon as no more than this are left. */
+  /** The answer to `left` comes when no more than this are left. */
   readonly atMost?: number;
-  /** Each job has a group of its own, numbered from here. */
+  /** Each job has its own group, numbered from here. */
   readonly firstGroup?: number;
 }
 

@@ -1,4 +1,4 @@
-// The responder part with svc-sdk: answers with what it was given.
+// The responder part with svc-sdk: answers with its payload.
 
 import { registerWorker } from 'svc-sdk';
 import { answerReady } from './part.ts';

@@ -41,7 +41,7 @@ answerRuns((_payload, done) => {
   });
 });
 
-/** A write that makes the file longer costs a commit of the file system, too: none of those is to be measured. */
+/** A write that extends the file also costs a commit of the file system. Those writes happen before the measurement. */
 async function writeEveryKey(request: (typeof requests)[string] | undefined): Promise<void> {
   if (request === undefined) throw new Error(`There is no kind of call '${kind}'`);
   for (let written = 0; written < KEYS; written += 1_000) {

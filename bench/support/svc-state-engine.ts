@@ -1,9 +1,7 @@
-// The server part: an engine with state in the folder that it is given.
+// The server part: an engine with state in the given folder.
 
-import { loadConfig } from '../../src/config/load.ts';
-import { declareModules, startEngine } from '../../src/engine/engine.ts';
+import { startBenchEngine, UNOBSERVED } from './bench-engine.ts';
 import { answerReady } from './part.ts';
-import { UNOBSERVED } from './unobserved.ts';
 
 const folder = process.argv[2];
 const text = `workers:
@@ -11,9 +9,6 @@ const text = `workers:
   - ${UNOBSERVED}
   - {name: svc-state, config: {adapter: {name: kv, config: {file_path: ${folder}}}}}`;
 const begunMs = performance.now();
-const loaded = loadConfig({ text, file: 'bench.yaml', env: {}, ...declareModules() });
-if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const engine = await startEngine({ config: loaded.config, threads: 2, logger: silent });
+const engine = await startBenchEngine(text);
 const readyMs = performance.now() - begunMs;
 answerReady(async () => ({ url: engine.listeners[0]?.address, readyMs }));

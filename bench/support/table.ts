@@ -1,10 +1,10 @@
-// Rounds of cells to medians, and medians to rows.
+// Medians of the rounds of cells, and their rows of a table.
 
 import { type CellResult, type CellSpec, type Contender, measureCell } from './cell.ts';
 
 export type Medians = CellResult;
 
-/** Every contender in every round, the order turned each time, so that a drift of the machine favours none of them. */
+/** Runs every contender in every round, in alternating order, so that a drift of the machine favours none. */
 export async function measureRounds(
   contenders: readonly Contender[],
   spec: CellSpec,

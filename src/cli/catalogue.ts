@@ -282,7 +282,7 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'state watch',
       summary: 'Print changes of the state as they happen.',
-      load: async () => (await import('./commands/state/state-watch.ts')).stateWatch,
+      load: async () => (await import('./commands/state/state-read.ts')).stateWatch,
     },
     {
       name: 'state export',

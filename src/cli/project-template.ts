@@ -113,8 +113,8 @@ export async function isEmptyFolder(path: string): Promise<boolean> {
 function ourRange(name: string): string {
   const root = packageRoot();
   const isInstalled = root.split(sep).includes('node_modules');
-  const place = isInstalled ? join(root, '..', name) : join(root, OUR_PACKAGES[name] ?? '');
-  return existsSync(place) ? `file:${place}` : `^${engineVersion()}`;
+  const folder = isInstalled ? join(root, '..', name) : join(root, OUR_PACKAGES[name] ?? '');
+  return existsSync(folder) ? `file:${folder}` : `^${engineVersion()}`;
 }
 
 const OUR_PACKAGES: Readonly<Record<string, string>> = {

@@ -8,28 +8,28 @@ export interface ConfigChanges {
   /** Top-level keys. */
   readonly settings: readonly string[];
   readonly added: readonly LoadedModule[];
-  readonly removed: readonly ModulePlace[];
-  readonly changed: readonly (ModulePlace & { readonly after: LoadedModule })[];
+  readonly removed: readonly ModuleKey[];
+  readonly changed: readonly (ModuleKey & { readonly after: LoadedModule })[];
   readonly projectWorkers: boolean;
 }
 
 /** For modules that may be listed several times, the n-th. */
-export interface ModulePlace {
+export interface ModuleKey {
   readonly name: string;
   readonly nth: number;
 }
 
 export function changesOf(before: LoadedConfig, after: LoadedConfig): ConfigChanges {
-  const were = byPlace(before.modules);
-  const are = byPlace(after.modules);
+  const were = byKey(before.modules);
+  const are = byKey(after.modules);
   const changed = [...are.values()].flatMap((now) => {
-    const then = were.get(keyOf(now));
-    return then === undefined || isSame(then.module, now.module) ? [] : [{ ...placeOf(now), after: now.module }];
+    const then = were.get(textOf(now));
+    return then === undefined || isSame(then.module, now.module) ? [] : [{ ...keyOf(now), after: now.module }];
   });
   return {
     settings: changedKeys(before.settings, after.settings),
-    added: [...are.values()].filter((now) => !were.has(keyOf(now))).map(({ module }) => module),
-    removed: [...were.values()].filter((then) => !are.has(keyOf(then))).map(placeOf),
+    added: [...are.values()].filter((now) => !were.has(textOf(now))).map(({ module }) => module),
+    removed: [...were.values()].filter((then) => !are.has(textOf(then))).map(keyOf),
     changed,
     projectWorkers: !isDeepStrictEqual(before.projectWorkers, after.projectWorkers),
   };
@@ -39,25 +39,25 @@ export function isUnchanged({ settings, added, removed, changed, projectWorkers 
   return settings.length + added.length + removed.length + changed.length === 0 && !projectWorkers;
 }
 
-interface PlacedModule extends ModulePlace {
+interface KeyedModule extends ModuleKey {
   readonly module: LoadedModule;
 }
 
-function byPlace(modules: readonly LoadedModule[]): Map<string, PlacedModule> {
-  const placed = new Map<string, PlacedModule>();
+function byKey(modules: readonly LoadedModule[]): Map<string, KeyedModule> {
+  const keyed = new Map<string, KeyedModule>();
   for (const module of modules) {
     let nth = 0;
-    while (placed.has(keyOf({ name: module.name, nth }))) nth++;
-    placed.set(keyOf({ name: module.name, nth }), { name: module.name, nth, module });
+    while (keyed.has(textOf({ name: module.name, nth }))) nth++;
+    keyed.set(textOf({ name: module.name, nth }), { name: module.name, nth, module });
   }
-  return placed;
+  return keyed;
 }
 
-function keyOf({ name, nth }: ModulePlace): string {
+function textOf({ name, nth }: ModuleKey): string {
   return `${name} ${nth}`;
 }
 
-function placeOf({ name, nth }: PlacedModule): ModulePlace {
+function keyOf({ name, nth }: KeyedModule): ModuleKey {
   return { name, nth };
 }
 

@@ -1,14 +1,18 @@
-// The configuration as the console shows it: the values in effect, and the source of each (CFG-2).
+// The configuration in effect: as `svc config show` prints it, and as the console shows it, with the source of each
+// value (CFG-2).
 
 import { stringify } from 'yaml';
-import type { Config, ConfigField, ConfigSchema, ConfigSource, ConfigValue } from '../console-api/system.ts';
+import type { Config, ConfigField, ConfigSchema, ConfigSource, ConfigValue } from '../console/api/system.ts';
 import type { Schema } from '../core/config-fields/fields.ts';
 import { isMap, type Path } from '../core/config-fields/fields-check.ts';
-import { listFields } from '../core/config-fields/fields-facts.ts';
+import { listFields } from '../core/config-fields/fields-describe.ts';
+import { redactBySchema } from '../core/config-fields/fields-redact.ts';
 import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
-import { effectiveConfig, showModule, showWorker } from './effective-config.ts';
+import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { LoadedConfig } from './load.ts';
+import type { LoadedModule } from './module-entries.ts';
 import { placeholderNames } from './placeholders.ts';
+import { projectWorkerFields } from './project-workers.ts';
 import { topLevel } from './settings.ts';
 
 export function describeConfig(config: LoadedConfig): Config {
@@ -32,16 +36,16 @@ export function describeConfig(config: LoadedConfig): Config {
   };
 }
 
-/** They are listed as in the file, each by its place there. */
+/** They are listed as in the file, each by its path there. */
 function projectValues(config: LoadedConfig): ConfigValue[] {
-  const places = ['workers', 'modules'].flatMap((key) => {
+  const paths = ['workers', 'modules'].flatMap((key) => {
     const list = isMap(config.written) ? config.written[key] : undefined;
     const entries: readonly unknown[] = Array.isArray(list) ? list : [];
     return entries.flatMap((entry, index) => (isMap(entry) && Object.hasOwn(entry, 'path') ? [[key, index]] : []));
   });
   return config.projectWorkers.flatMap((worker, nth) =>
     valuesIn(showWorker(worker), `workers.${worker.name}`, (path) =>
-      sourceAt(config, [...(places[nth] ?? []), ...path]),
+      sourceAt(config, [...(paths[nth] ?? []), ...path]),
     ),
   );
 }
@@ -101,4 +105,30 @@ function sourceAt({ written }: LoadedConfig, path: Path): ConfigSource {
 function namesVariable(value: unknown): boolean {
   if (typeof value === 'string') return placeholderNames(value).length > 0;
   return Array.isArray(value) && value.some(namesVariable);
+}
+
+/**
+ * The output of `svc config show`: the settings and modules in effect, with every default filled in and every secret
+ * removed (X22). All modules are listed under `workers`, by name, whichever style the file uses.
+ */
+export function effectiveConfig({
+  settings,
+  modules,
+  projectWorkers,
+}: LoadedConfig): Readonly<Record<string, unknown>> {
+  return {
+    ...redactBySchema(topLevel, settings),
+    workers: [...modules.map(showModule), ...projectWorkers.map(showWorker)],
+  };
+}
+
+export function showWorker({ name, path, env, config }: ProjectWorker): unknown {
+  return redactBySchema(projectWorkerFields, { name, path, env, ...(config !== undefined && { config }) });
+}
+
+export function showModule({ declaration, name, config, adapter }: LoadedModule) {
+  const shown = redactBySchema(declaration.config, config);
+  if (adapter === undefined) return { name, config: shown };
+  const shownAdapter = { name: adapter.name, config: redactBySchema(adapter.declaration.config, adapter.config) };
+  return { name, config: { ...shown, adapter: shownAdapter } };
 }

@@ -5,17 +5,17 @@ import { isMap } from '../core/config-fields/fields-check.ts';
 import type { LoadedConfig } from './load.ts';
 import type { LoadedModule } from './module-entries.ts';
 
-export interface DevelopmentWishes {
+export interface DevelopmentOptions {
   /** Keep the stores of the file. */
   readonly keep: boolean;
   readonly portOffset: number;
 }
 
-export function forDevelopment(config: LoadedConfig, wishes: DevelopmentWishes): LoadedConfig {
-  return { ...config, modules: config.modules.map((module) => changed(module, wishes)) };
+export function forDevelopment(config: LoadedConfig, options: DevelopmentOptions): LoadedConfig {
+  return { ...config, modules: config.modules.map((module) => changed(module, options)) };
 }
 
-function changed(module: LoadedModule, { keep, portOffset }: DevelopmentWishes): LoadedModule {
+function changed(module: LoadedModule, { keep, portOffset }: DevelopmentOptions): LoadedModule {
   const moved = withPort(module, portOffset);
   if (keep) return moved;
   const { adapter } = moved;

@@ -3,19 +3,26 @@
 import { LineCounter } from 'yaml';
 import { type FieldProblem, isSecretPath, type Path } from '../core/config-fields/fields-check.ts';
 import { plainTree } from './plain-tree.ts';
-import { type ConfigProblem, fileProblem, formatPath, formatProblem } from './problem.ts';
-import { drawBrokenLine, drawEntry, type Place } from './source-excerpt.ts';
+import {
+  type ConfigProblem,
+  drawBrokenLine,
+  drawEntry,
+  type EntrySpans,
+  fileProblem,
+  formatPath,
+  formatProblem,
+} from './problem.ts';
 import { composeYaml } from './yaml-syntax.ts';
 
 export const FILE_BYTES_MAX = 1024 * 1024;
 
 export interface ConfigDocument {
   readonly value: unknown;
-  /** Legal YAML that is probably a mistake, with its place. */
+  /** Legal YAML that is probably a mistake, with its position. */
   readonly warnings: readonly string[];
   /** The entry at a path. In quotes or as a block it is text, whatever it looks like. */
   entryAt(path: Path): { readonly value: unknown; readonly isQuoted: boolean };
-  /** The problem at its place in the file. A path that is not in the file leads to the nearest entry above it. */
+  /** The problem at its position in the file. A path that is not in the file leads to the nearest entry above it. */
   locate(problem: FieldProblem): ConfigProblem;
 }
 
@@ -28,22 +35,25 @@ export function readDocument(text: string, file: string): ReadDocument {
   if (sizeBytes > FILE_BYTES_MAX) return { ok: false, problems: [fileProblem(file, describeTooBig(sizeBytes))] };
   const lines = new LineCounter();
   const yaml = composeYaml(text, lines);
-  const placed = (offset: number) => {
+  const positionOf = (offset: number) => {
     const { line, col: column } = lines.linePos(offset);
     return { file, line, column };
   };
   if (!yaml.ok) {
     const { offset, message } = yaml.problem;
-    return { ok: false, problems: [{ ...placed(offset), path: '', message, excerpt: drawBrokenLine(text, offset) }] };
+    return {
+      ok: false,
+      problems: [{ ...positionOf(offset), path: '', message, excerpt: drawBrokenLine(text, offset) }],
+    };
   }
   const tree = plainTree(yaml.root);
-  const report = (path: Path, place: Place, point: number, message: string, isHidden: boolean): ConfigProblem => {
-    const excerpt = drawEntry(text, place, point, isHidden || isSecretPath(path));
-    return { ...placed(point), path: formatPath(path), message, excerpt };
+  const report = (path: Path, spans: EntrySpans, point: number, message: string, isHidden: boolean): ConfigProblem => {
+    const excerpt = drawEntry(text, spans, point, isHidden || isSecretPath(path));
+    return { ...positionOf(point), path: formatPath(path), message, excerpt };
   };
   if (tree.problems.length > 0) {
-    const problems = tree.problems.map(({ path, place, message }) =>
-      report(path, place, startOf(place), message, false),
+    const problems = tree.problems.map(({ path, spans, message }) =>
+      report(path, spans, startOf(spans), message, false),
     );
     return { ok: false, problems };
   }
@@ -53,8 +63,8 @@ export function readDocument(text: string, file: string): ReadDocument {
     const point = at === 'value' && isExact && hasText ? entry.content.start : startOf(entry);
     return report(path, entry, point, message, isHidden);
   };
-  const warnings = tree.warnings.map(({ path, place, message }) =>
-    formatProblem({ ...report(path, place, place.content.start, message, false), excerpt: '' }),
+  const warnings = tree.warnings.map(({ path, spans, message }) =>
+    formatProblem({ ...report(path, spans, spans.content.start, message, false), excerpt: '' }),
   );
   const entryAt = (path: Path) => tree.find(path).entry;
   return { ok: true, document: { value: tree.value, warnings, entryAt, locate } };
@@ -64,6 +74,6 @@ export function describeTooBig(sizeBytes: number): string {
   return `The file has ${sizeBytes} bytes, over the limit of ${FILE_BYTES_MAX}.`;
 }
 
-function startOf({ key, content }: Place): number {
+function startOf({ key, content }: EntrySpans): number {
   return (key ?? content).start;
 }

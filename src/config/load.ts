@@ -2,6 +2,7 @@
 // environment and the known modules are arguments, so that a start, a reload and `svc config check` use the same code
 // (K1, K4).
 
+import { resolve } from 'node:path';
 import { checkValue, type FieldProblem, isMap, type Path } from '../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { isSecretKey } from '../core/config-fields/redaction.ts';
@@ -24,7 +25,7 @@ export interface LoadedConfig {
   /** The name of the file, and its content before variables are expanded. */
   readonly file: string;
   readonly written: unknown;
-  /** Adds the place in the file to a problem that is found later. */
+  /** Adds the position in the file to a problem that is found later. */
   locate(problem: FieldProblem): ConfigProblem;
 }
 
@@ -80,8 +81,24 @@ function refuse(
   unexpanded: readonly FieldProblem[],
   found: readonly FieldProblem[],
 ): LoadResult {
-  const told = new Set(unexpanded.map(({ path }) => formatPath(path)));
-  const rest = found.filter(({ path }) => !told.has(formatPath(path)));
+  const reported = new Set(unexpanded.map(({ path }) => formatPath(path)));
+  const rest = found.filter(({ path }) => !reported.has(formatPath(path)));
   const problems = [...unexpanded, ...rest].map((problem) => document.locate(problem));
   return { ok: false, problems: problems.sort((one, other) => one.line - other.line || one.column - other.column) };
+}
+
+/** The directories of its stores, each once: for commands that work on stores while no engine runs. */
+export function storeFolders(config: LoadedConfig, startedIn: string): string[] {
+  const folders = config.modules.flatMap(({ adapter }) => {
+    const folder = folderIn(adapter?.config);
+    return folder === undefined ? [] : [resolve(startedIn, folder)];
+  });
+  return [...new Set(folders)];
+}
+
+/** In any module, a config with these two fields of `modules/adapter-settings.ts` is a store on this machine. */
+function folderIn(config: unknown): string | undefined {
+  if (typeof config !== 'object' || config === null) return undefined;
+  const { store_method: method, file_path: folder } = config as { store_method?: unknown; file_path?: unknown };
+  return method === 'file_based' && typeof folder === 'string' ? folder : undefined;
 }

@@ -11,8 +11,8 @@ import {
 } from '../core/config-fields/fields.ts';
 import { checkValue, type FieldProblem, isMap, type Path, quote } from '../core/config-fields/fields-check.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
+import { nearestWords } from '../core/config-fields/nearest.ts';
 import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
-import { describeUnknown, findByName } from './module-names.ts';
 import { formatPath } from './problem.ts';
 import { readProjectWorker } from './project-workers.ts';
 
@@ -22,7 +22,7 @@ export interface LoadedModule<C = unknown> {
   readonly config: C;
   /** Only for modules that have adapters. */
   readonly adapter?: LoadedAdapter;
-  /** Its place in the file; empty for a module that runs without an entry. */
+  /** Its path in the file; empty for a module that runs without an entry. */
   readonly path: Path;
 }
 
@@ -256,4 +256,28 @@ function check(schema: Schema<unknown>, value: unknown, path: Path, reading: Rea
   if (checked.ok) return checked.value;
   reading.problems.push(...checked.problems);
   return undefined;
+}
+
+/** What modules and adapters share: each can be written by name, by short form and by class. */
+interface Named {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly classes: readonly string[];
+}
+
+function findByName<N extends Named>(word: string, named: readonly N[]): N | undefined {
+  return named.find((candidate) => spellingsOf(candidate).includes(word));
+}
+
+/** "Unknown module 'svc-strem'. Did you mean 'svc-stream'? Known: …" A hidden word came out of a secret variable. */
+function describeUnknown(what: string, word: string, isHidden: boolean, named: readonly Named[]): string {
+  const [meant] = nearestWords(word, named.flatMap(spellingsOf));
+  const typed = isHidden ? '' : ` ${quote(word)}`;
+  const guess = isHidden || meant === undefined ? '' : ` Did you mean '${meant}'?`;
+  const known = named.map(({ name }) => name).join(', ');
+  return `Unknown ${what}${typed}.${guess} Known: ${known}.`;
+}
+
+function spellingsOf({ name, aliases, classes }: Named): readonly string[] {
+  return [name, ...aliases, ...classes];
 }

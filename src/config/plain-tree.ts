@@ -1,9 +1,9 @@
-// From the syntax tree to a plain value that knows the place of each of its entries. Maps have no prototype, so
+// From the syntax tree to a plain value that knows where each of its entries lies. Maps have no prototype, so
 // that no key of the file can reach one (X19).
 
 import { isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type Path, quote } from '../core/config-fields/fields-check.ts';
-import type { Place, Span } from './source-excerpt.ts';
+import type { EntrySpans, Span } from './problem.ts';
 import { NESTING_MAX, TOO_DEEP } from './yaml-syntax.ts';
 
 export interface PlainTree {
@@ -14,7 +14,7 @@ export interface PlainTree {
   find(path: Path): { readonly entry: Entry; readonly isExact: boolean };
 }
 
-export interface Entry extends Place {
+export interface Entry extends EntrySpans {
   /** Written in quotes or as a block: text, whatever it looks like. */
   readonly isQuoted: boolean;
   readonly value: unknown;
@@ -22,7 +22,7 @@ export interface Entry extends Place {
 
 export interface TreeProblem {
   readonly path: Path;
-  readonly place: Place;
+  readonly spans: EntrySpans;
   readonly message: string;
 }
 
@@ -53,19 +53,19 @@ function entryOf(node: ParsedNode | null, key: Span | undefined, path: Path, bui
   const [start = 0, end = start] = node?.range ?? [key?.end];
   const content = { start, end };
   if (isMap(node) || isSeq(node)) {
-    const place = { key, content, isScalar: false };
+    const spans = { key, content, isScalar: false };
     if (path.length < NESTING_MAX) {
       const value = isMap(node) ? plainMap(node, path, building) : plainList(node, path, building);
-      return { ...place, isQuoted: false, value };
+      return { ...spans, isQuoted: false, value };
     }
-    building.problems.push({ path, place, message: TOO_DEEP });
+    building.problems.push({ path, spans: spans, message: TOO_DEEP });
   }
   const value = isScalar(node) ? node.value : null;
   const isQuoted = isScalar(node) && node.type !== 'PLAIN';
   const entry = { key, content, isScalar: true, isQuoted, value };
   if (!isQuoted && isFlagElsewhere(value)) {
     const message = `${quote(value)} is text here, and a flag to older YAML. Write true or false, or put it in quotes.`;
-    building.warnings.push({ path, place: entry, message });
+    building.warnings.push({ path, spans: entry, message });
   }
   return entry;
 }
@@ -87,7 +87,7 @@ function plainMap(node: YAMLMap.Parsed, path: Path, building: Building): Record<
     const [start, end] = pair.key.range;
     const entryPath = [...path, name];
     const entry = entryOf(pair.value, { start, end }, entryPath, building);
-    const refuse = (message: string) => building.problems.push({ path: entryPath, place: entry, message });
+    const refuse = (message: string) => building.problems.push({ path: entryPath, spans: entry, message });
     if (entries.has(name)) refuse(`The key ${quote(name)} occurs here a second time.`);
     if (isMergeKey(pair.key)) refuse("Merge keys ('<<') are not allowed. Write the keys out.");
     entries.set(name, entry);

@@ -2,7 +2,7 @@
 // compares the two.
 
 import type { Schema } from '../core/config-fields/fields.ts';
-import { type FieldFacts, listFields } from '../core/config-fields/fields-facts.ts';
+import { type FieldDescription, listFields } from '../core/config-fields/fields-describe.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import { topLevel } from './settings.ts';
 
@@ -11,7 +11,7 @@ export function configurationReference(declarations: readonly ModuleDeclaration[
     const { name, config, adapters } = declaration;
     const own = `## ${name}\n\n${factsOf(declaration)}${table(config)}`;
     const below = adapters.map(
-      (adapter, place) => `### Adapter ${code(adapter.name)}\n\n${namesOf(adapter, place)}${table(adapter.config)}`,
+      (adapter, index) => `### Adapter ${code(adapter.name)}\n\n${namesOf(adapter, index)}${table(adapter.config)}`,
     );
     return [own, ...below].join('\n');
   });
@@ -42,17 +42,17 @@ out, except for maps whose presence has a meaning, such as \`rbac\`: those, like
 `;
 
 function factsOf({ aliases, classes, alwaysLoaded, repeatable }: ModuleDeclaration): string {
-  const facts = [
+  const notes = [
     ...(alwaysLoaded ? ['Runs without being listed.'] : []),
     ...(repeatable ? ['May be listed several times.'] : []),
     ...alsoCalled(aliases, classes),
   ];
-  return facts.length === 0 ? '' : `${facts.join(' ')}\n\n`;
+  return notes.length === 0 ? '' : `${notes.join(' ')}\n\n`;
 }
 
-function namesOf({ aliases, classes }: AdapterDeclaration, place: number): string {
-  const facts = [...(place === 0 ? ['The default.'] : []), ...alsoCalled(aliases, classes)];
-  return facts.length === 0 ? '' : `${facts.join(' ')}\n\n`;
+function namesOf({ aliases, classes }: AdapterDeclaration, index: number): string {
+  const notes = [...(index === 0 ? ['The default.'] : []), ...alsoCalled(aliases, classes)];
+  return notes.length === 0 ? '' : `${notes.join(' ')}\n\n`;
 }
 
 function alsoCalled(aliases: readonly string[], classes: readonly string[]): string[] {
@@ -68,7 +68,7 @@ function table(schema: Schema<unknown>): string {
   return ['| Field | Value | Default | Meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
-function defaultOf({ fallback, isRequired }: FieldFacts): string {
+function defaultOf({ fallback, isRequired }: FieldDescription): string {
   if (fallback === undefined) return isRequired ? 'required' : '';
   return code(JSON.stringify(fallback));
 }

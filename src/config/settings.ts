@@ -18,7 +18,7 @@ import {
 import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
 import { parseAddressBlock } from '../core/limits/client-address.ts';
-import { readListedPlaces } from '../core/limits/outgoing-rules.ts';
+import { readAllowList } from '../core/limits/outgoing-rules.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -240,7 +240,7 @@ export function findContradictions({ limits, trusted_proxies: proxies, outgoing 
 
 function unlistable(entries: readonly string[]): FieldProblem[] {
   return entries.flatMap((text, index): FieldProblem[] => {
-    if (!('wrong' in readListedPlaces([text]))) return [];
+    if (!('wrong' in readAllowList([text]))) return [];
     const message = `Must be a host name, an address or a CIDR block such as 10.0.0.0/8, found '${redactUrl(text)}'.`;
     return [{ path: ['outgoing', 'allow', index], at: 'value', message }];
   });

@@ -29,7 +29,11 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // What every page is made of is one file of the first load, so that no page or editor pulls in another.
-            { name: 'kit', test: /\/web\/(?:data|kit\/(?!json\/(?:code-|schema-|form-|editor-)))/ },
+            {
+              name: 'kit',
+              test: /\/web\/(?:data|kit\/(?!json\/(?:code-|schema-|form-|editor-|logic\/schema-(?:errors|form))))/,
+            },
+            { name: 'kit', test: /\/src\/core\//, minShareCount: 2 },
             { name: 'kit', test: /node_modules\/(?:@radix-ui|@floating-ui|@tanstack\/(?:react-)?virtual)/ },
           ],
         },

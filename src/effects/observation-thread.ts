@@ -4,8 +4,8 @@
 import { getPriority, setPriority } from 'node:os';
 
 /** Steps of `nice`: next to a busy thread of calls, a thread this far below gets about a tenth. */
-const STEPS_BEHIND = 10;
-const LAST = 19;
+const NICE_STEPS = 10;
+const NICE_MAX = 19;
 
 /**
  * Lowers the priority of the current thread below all others of the process: observation must not delay calls. Only on
@@ -14,7 +14,7 @@ const LAST = 19;
 export function yieldToCalls(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(Math.min(LAST, getPriority() + STEPS_BEHIND));
+    setPriority(Math.min(NICE_MAX, getPriority() + NICE_STEPS));
   } catch {
     // Where the system forbids it, the thread competes like any other.
   }

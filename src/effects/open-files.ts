@@ -80,8 +80,8 @@ export class OpenFilesWatch implements OpenFiles {
     const isScarce = areScarce({ open: this.#open, max });
     if (isScarce === this.#wasScarce) return;
     this.#wasScarce = isScarce;
-    const facts = { open: this.#open, max };
-    if (isScarce) this.#logger.warn('90 % of all files are open: raise the limit (ulimit -n, or LimitNOFILE)', facts);
-    else this.#logger.info('Less than 90 % of all files are open again', facts);
+    const fields = { open: this.#open, max };
+    if (isScarce) this.#logger.warn('90 % of all files are open: raise the limit (ulimit -n, or LimitNOFILE)', fields);
+    else this.#logger.info('Less than 90 % of all files are open again', fields);
   }
 }

@@ -11,7 +11,7 @@ import {
   type IpAddress,
   judgeAddresses,
   judgeUrl,
-  type ListedPlaces,
+  type OutgoingAllowList,
   type OutgoingTarget,
   readIp,
 } from '../core/limits/outgoing-rules.ts';
@@ -50,7 +50,7 @@ export class OutgoingError extends Error {
 }
 
 export interface OutgoingClientOptions {
-  readonly listed: ListedPlaces;
+  readonly listed: OutgoingAllowList;
   readonly clock: Clock;
   readonly resolve?: Resolve;
 }
@@ -59,25 +59,25 @@ export interface OutgoingClientOptions {
 const IDLE_MS_MAX = 4_000;
 
 export class OutgoingClient {
-  readonly #parts: OutgoingClientOptions;
+  readonly #options: OutgoingClientOptions;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
     'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
   };
 
-  constructor(parts: OutgoingClientOptions) {
-    this.#parts = parts;
+  constructor(options: OutgoingClientOptions) {
+    this.#options = options;
   }
 
   /** Why a URL is always refused, as far as its text shows; undefined when it may be requested. */
   refusal(url: string): string | undefined {
-    const judged = judgeUrl(url, this.#parts.listed);
+    const judged = judgeUrl(url, this.#options.listed);
     return judged.ok ? undefined : judged.reason;
   }
 
   /** Rejects with an `OutgoingError`. */
   async send(request: OutgoingRequest): Promise<OutgoingAnswer> {
-    const judged = judgeUrl(request.url, this.#parts.listed);
+    const judged = judgeUrl(request.url, this.#options.listed);
     if (!judged.ok) throw new OutgoingError('refused', judged.reason);
     return await this.#exchange(judged.value, request);
   }
@@ -97,7 +97,7 @@ export class OutgoingClient {
         agent: this.#agents[protocol],
         lookup: this.#judgingLookup(target),
       });
-      const cancelTimer = this.#parts.clock.after(asked.timeoutMs, () => {
+      const cancelTimer = this.#options.clock.after(asked.timeoutMs, () => {
         request.destroy(new OutgoingError('timeout', `no answer within ${asked.timeoutMs} ms`));
       });
       const end = (act: () => void): void => {
@@ -105,6 +105,17 @@ export class OutgoingClient {
         act();
       };
       request.once('error', (error) => end(() => reject(asOutgoingError(error))));
+      // Without a listener the library drops the connection and reports nothing more.
+      request.once('upgrade', (_response, socket) => {
+        socket.destroy();
+        end(() => reject(new OutgoingError('unreachable', 'the server switched to another protocol')));
+      });
+      // However a connection ends, its caller waits no longer. What was reported before counts.
+      request.once('close', () =>
+        end(() =>
+          reject(new OutgoingError('unreachable', 'the server ended the connection before its answer was complete')),
+        ),
+      );
       request.once('response', (response) => {
         collect(response, asked.answerBytesMax, (body) => {
           end(() => resolve({ status: response.statusCode ?? 0, body }));
@@ -117,7 +128,7 @@ export class OutgoingClient {
 
   /** Replaces the library's resolver: the library connects to the addresses that it returns. */
   #judgingLookup(target: OutgoingTarget): LookupFunction {
-    const { listed, resolve = resolveBySystem } = this.#parts;
+    const { listed, resolve = resolveBySystem } = this.#options;
     return (host, options, answer) => {
       resolve(host).then(
         (texts) => {

@@ -5,12 +5,12 @@
 
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
-import type { MemberPlaces, ScanOffence } from '../protocol/frames/envelope.ts';
+import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
 
 /** One member per file in `workers/`. */
 export interface Pool {
   /** Scans a frame in shared memory and returns the places of its members. */
-  scanFrame(bytes: ArrayBufferLike): Promise<MemberPlaces | ScanOffence>;
+  scanFrame(bytes: ArrayBufferLike): Promise<MemberRanges | ScanOffence>;
   /** Evaluates which alert rules hold. */
   evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]>;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 export function createPool(threads: number): Pool {
   const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS });
   // The types of a task's input and output follow from its name.
-  const scans: Tasks<ArrayBufferLike, MemberPlaces | ScanOffence> = pool;
+  const scans: Tasks<ArrayBufferLike, MemberRanges | ScanOffence> = pool;
   const alerts: Tasks<{ inputs: readonly AlertInput[]; nowMs: number }, readonly AlertVerdict[]> = pool;
   const scanFrameFile = { filename: taskFile('scan-frame') };
   const alertsFile = { filename: taskFile('alerts') };
@@ -97,6 +97,6 @@ function pause(ms: number): Promise<void> {
 
 /** Next to the sources when they run directly, otherwise next to the bundle. */
 function taskFile(task: string): string {
-  const place = import.meta.url.endsWith('.ts') ? `../../workers/${task}.ts` : `../workers/${task}.js`;
-  return new URL(place, import.meta.url).href;
+  const path = import.meta.url.endsWith('.ts') ? `../../workers/${task}.ts` : `../workers/${task}.js`;
+  return new URL(path, import.meta.url).href;
 }

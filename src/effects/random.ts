@@ -1,7 +1,7 @@
 // Unguessable values. Tests pass in a seeded source.
 
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { randomHex } from '../protocol/json/random-hex.ts';
+import { randomHex } from '../protocol/json/node-bytes.ts';
 
 export interface Random {
   /** A version 4 UUID, lower case. */

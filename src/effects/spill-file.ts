@@ -10,7 +10,7 @@
 // Invariants:
 //   - At most two buffers of `STAGE_BYTES` are in memory. Where the disk is slower than the input, `append` writes
 //     synchronously and so blocks the event loop: a sender cannot be paused in another way.
-//   - Bytes are not read before they are written, and no place of the ring is overwritten before it is read: the caller
+//   - Bytes are not read before they are written, and no part of the ring is overwritten before it is read: the caller
 //     keeps no more than the ring's size in it.
 //   - The descriptor is closed after the last running operation: its number may belong to another file right away.
 //   - A failure is final: every later call gets it.
@@ -50,7 +50,7 @@ export function spillFilesIn(random: Random, folder: string = process.env.SVC_TM
 class RingFile implements SpillFile {
   readonly #descriptor: number;
   readonly #ringBytes: number;
-  /** Positions only rise; the place in the file is the position modulo the ring's size. */
+  /** Positions only rise; the offset in the file is the position modulo the ring's size. */
   #readEnd = 0;
   #writtenEnd = 0;
   /** Where the bytes of `#filling` begin. */
@@ -118,15 +118,21 @@ class RingFile implements SpillFile {
   }
 
   /**
-   * Writes synchronously, so that no third buffer is needed. Its place is after that of the running write, and it
+   * Writes synchronously, so that no third buffer is needed. Its position is after that of the running write, and it
    * becomes readable together with it.
    */
   #writeNow(): void {
     let done = 0;
     try {
       while (done < this.#filledBytes) {
-        const { place, room } = this.#placeOf(this.#stagedStart + done);
-        done += writeSync(this.#descriptor, this.#filling, done, Math.min(room, this.#filledBytes - done), place);
+        const { offset, bytesToEnd } = this.#rangeAt(this.#stagedStart + done);
+        done += writeSync(
+          this.#descriptor,
+          this.#filling,
+          done,
+          Math.min(bytesToEnd, this.#filledBytes - done),
+          offset,
+        );
       }
     } catch (error) {
       this.#fail(asError(error));
@@ -137,8 +143,8 @@ class RingFile implements SpillFile {
   }
 
   #write(bytes: Buffer, at: number, end: number, position: number, done: (error?: Error) => void): void {
-    const { place, room } = this.#placeOf(position);
-    write(this.#descriptor, bytes, at, Math.min(room, end - at), place, (error, written) => {
+    const { offset, bytesToEnd } = this.#rangeAt(position);
+    write(this.#descriptor, bytes, at, Math.min(bytesToEnd, end - at), offset, (error, written) => {
       if (error !== null) done(error);
       else if (at + written < end) this.#write(bytes, at + written, end, position + written, done);
       else done();
@@ -157,10 +163,10 @@ class RingFile implements SpillFile {
   }
 
   #read(taker: Taker, bytesMax: number): void {
-    const { place, room } = this.#placeOf(this.#readEnd);
-    const bytes = Buffer.allocUnsafeSlow(Math.min(bytesMax, room));
+    const { offset, bytesToEnd } = this.#rangeAt(this.#readEnd);
+    const bytes = Buffer.allocUnsafeSlow(Math.min(bytesMax, bytesToEnd));
     this.#isReading = true;
-    read(this.#descriptor, bytes, 0, bytes.length, place, (error, readBytes) => {
+    read(this.#descriptor, bytes, 0, bytes.length, offset, (error, readBytes) => {
       this.#isReading = false;
       this.#waiting = undefined;
       if (error !== null || readBytes === 0) {
@@ -175,9 +181,9 @@ class RingFile implements SpillFile {
   }
 
   /** Where a position lies in the file, and how many bytes follow it before the ring wraps. */
-  #placeOf(position: number): { readonly place: number; readonly room: number } {
-    const place = position % this.#ringBytes;
-    return { place, room: this.#ringBytes - place };
+  #rangeAt(position: number): { readonly offset: number; readonly bytesToEnd: number } {
+    const offset = position % this.#ringBytes;
+    return { offset, bytesToEnd: this.#ringBytes - offset };
   }
 
   #fail(error: Error): void {

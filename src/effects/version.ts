@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Two folders up from `src/effects`, and from the bundle in `dist/engine`. */
-const PLACE = '../../package.json';
+const PACKAGE_PATH = '../../package.json';
 
 export function engineVersion(): string {
   return ownPackage().version;
@@ -17,7 +17,7 @@ export function packageRoot(): string {
 }
 
 function ownPackage(): { readonly url: URL; readonly version: string } {
-  const url = new URL(PLACE, import.meta.url);
+  const url = new URL(PACKAGE_PATH, import.meta.url);
   const manifest = readManifest(url);
   if (manifest?.name === 'svc' && typeof manifest.version === 'string') return { url, version: manifest.version };
   throw new Error('No package.json of svc next to the program names a version');

@@ -25,7 +25,7 @@ export interface ProcessUsage {
   readonly cpuMs: number;
 }
 
-export interface ProcessOrder {
+export interface ProcessOptions {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -60,10 +60,10 @@ const LINE_CHARS_MAX = 16 * 1024;
 /** How long the output of a process that has ended may stay open. */
 const OUTPUT_READ_MS = 1_000;
 
-export function startProcess(order: ProcessOrder, events: ProcessEvents): StartedProcess {
-  const child = spawn('/bin/sh', ['-c', GUARD, 'svc-worker', order.command], {
-    cwd: order.cwd,
-    env: order.env,
+export function startProcess(options: ProcessOptions, events: ProcessEvents): StartedProcess {
+  const child = spawn('/bin/sh', ['-c', GUARD, 'svc-worker', options.command], {
+    cwd: options.cwd,
+    env: options.env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });

@@ -8,7 +8,7 @@
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { refusals } from '../core/calls/refusal.ts';
-import { listPlaces } from '../core/limits/outgoing-rules.ts';
+import { allowListOf } from '../core/limits/outgoing-rules.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import { type Clock, systemClock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
@@ -19,7 +19,7 @@ import { type LoadGauge, startLoadGauge } from '../effects/process-figures.ts';
 import { type Random, systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
 import { engineVersion } from '../effects/version.ts';
-import type { ListenerFacts, ModuleContext, ReloadReport } from '../modules/module.ts';
+import type { ListenerAddress, ModuleContext, ReloadReport } from '../modules/module.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
@@ -30,10 +30,9 @@ import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
 import { RouterPort } from '../router/port.ts';
 import { Router } from '../router/router.ts';
-import { startHousekeeping } from '../router/session/housekeeping.ts';
-import { startPressureWatch } from '../router/session/pressure-watch.ts';
+import { startHousekeeping, startPressureWatch } from '../router/session/housekeeping.ts';
 import { withdraw } from '../router/session/withdraw.ts';
-import { StoreRegistry } from '../store/place/registry.ts';
+import { StoreRegistry } from '../store/directory/registry.ts';
 import { selectTransport } from '../transport/select-transport.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
@@ -69,7 +68,7 @@ export interface RunningEngine {
   readonly version: string;
   readonly transport: string;
   readonly threads: number;
-  readonly listeners: readonly ListenerFacts[];
+  readonly listeners: readonly ListenerAddress[];
   readonly modules: readonly { readonly name: string; readonly adapter?: string }[];
   readonly warnings: readonly string[];
   readonly counters: Counters;
@@ -172,7 +171,7 @@ function runningConfiguration(
 }
 
 async function chooseTransport(clock: Clock) {
-  const selected = await selectTransport({ asked: process.env.SVC_TRANSPORT, loadUws, clock });
+  const selected = await selectTransport({ requested: process.env.SVC_TRANSPORT, loadUws, clock });
   if (!selected.ok) throw new StartError(78, selected.text);
   return selected;
 }
@@ -193,7 +192,7 @@ function buildContext({ config, logger, clock = systemClock, random = systemRand
     random,
     logger,
     openSpillFile: spillFilesIn(random),
-    outgoing: new OutgoingClient({ listed: listPlaces(settings.outgoing.allow), clock }),
+    outgoing: new OutgoingClient({ listed: allowListOf(settings.outgoing.allow), clock }),
     environment: process.env,
   });
 }

@@ -2,8 +2,8 @@
 // earlier run, and workers that kept running, are recognised, too (DECISIONS 37).
 
 import type { RouterContext } from '../router/context.ts';
-import type { StoreRegistry } from '../store/place/registry.ts';
-import { runCommand } from '../store/thread/run-command.ts';
+import type { StoreRegistry } from '../store/directory/registry.ts';
+import { runCommand } from '../store/thread/contract.ts';
 
 const NAME = 'log_marks';
 
@@ -12,13 +12,13 @@ const NAME = 'log_marks';
  * a store on disk uses a new key for each run; a configured key is never stored.
  */
 export async function keepMarkKey(
-  { quietMarks, settings, logger }: RouterContext,
+  { quietTraces, settings, logger }: RouterContext,
   { durable }: Pick<StoreRegistry, 'durable'>,
 ): Promise<void> {
   if (settings.markKey !== undefined || durable === undefined) return;
   try {
-    const kept = await runCommand(durable, 'secrets::keep', { name: NAME, value: quietMarks.key });
-    quietMarks.adopt(keyIn(kept));
+    const kept = await runCommand(durable, 'secrets::keep', { name: NAME, value: quietTraces.key });
+    quietTraces.adopt(keyIn(kept));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const text = 'The key of the marks of log triggers could not be kept: after a restart a handler may fire itself';

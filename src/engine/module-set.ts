@@ -3,7 +3,7 @@
 // Invariant: a module is registered exactly while it runs.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ModulePlace } from '../config/changes.ts';
+import type { ModuleKey } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Pool } from '../effects/pool.ts';
@@ -12,7 +12,7 @@ import { MODULES } from '../modules/catalogue.ts';
 import type {
   ChosenAdapter,
   EngineModule,
-  ListenerFacts,
+  ListenerAddress,
   ModuleContext,
   ModuleDefinition,
   ModuleHealth,
@@ -20,8 +20,8 @@ import type {
 } from '../modules/module.ts';
 import { plugIn, plugInOffence, unplug } from '../modules/plug-in.ts';
 import type { RouterContext } from '../router/context.ts';
-import { StoreInUse } from '../store/place/directory-lock.ts';
-import { StoreDamaged, type StoreRegistry } from '../store/place/registry.ts';
+import { StoreDamaged, type StoreRegistry } from '../store/directory/registry.ts';
+import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
 import { StartError } from './start-checks.ts';
@@ -70,7 +70,7 @@ export class ModuleSet {
     }));
   }
 
-  listeners(): readonly ListenerFacts[] {
+  listeners(): readonly ListenerAddress[] {
     return this.#running.flatMap(({ module }) => module.listeners());
   }
 
@@ -121,8 +121,8 @@ export class ModuleSet {
   }
 
   /** The answer of the running module to the new configuration. */
-  async ask(place: ModulePlace, listed: ListedModule): Promise<Reconfiguration> {
-    const running = this.#at(place);
+  async ask(key: ModuleKey, listed: ListedModule): Promise<Reconfiguration> {
+    const running = this.#at(key);
     if (!isDeepStrictEqual(running?.adapter, listed.adapter)) {
       return { ok: false, reason: 'its adapter can only change with a new start of the engine' };
     }
@@ -147,10 +147,11 @@ export class ModuleSet {
   async #addOne(entry: ListedModule, context: ModuleContext): Promise<RunningModule> {
     const module = create(entry, context);
     try {
-      const offence = plugInOffence(this.#context, module);
-      if (offence !== undefined) throw new StartError(78, `${entry.name} cannot be started: ${offence}`);
+      this.#assertFree(entry, module);
       await this.#stores.start();
       await module.start();
+      // A worker may have registered one of its ids meanwhile.
+      this.#assertFree(entry, module);
     } catch (error) {
       module.stop();
       await module.close?.();
@@ -160,8 +161,13 @@ export class ModuleSet {
     return { ...entry, module };
   }
 
-  async remove(places: readonly ModulePlace[]): Promise<void> {
-    const leaving = places.flatMap((place) => this.#at(place) ?? []);
+  #assertFree({ name }: ListedModule, module: EngineModule): void {
+    const offence = plugInOffence(this.#context, module);
+    if (offence !== undefined) throw new StartError(78, `${name} cannot be started: ${offence}`);
+  }
+
+  async remove(keys: readonly ModuleKey[]): Promise<void> {
+    const leaving = keys.flatMap((key) => this.#at(key) ?? []);
     this.#running = this.#running.filter((running) => !leaving.includes(running));
     for (const running of leaving) await this.#end(running);
   }
@@ -173,7 +179,7 @@ export class ModuleSet {
     await module.close?.();
   }
 
-  #at({ name, nth }: ModulePlace): RunningModule | undefined {
+  #at({ name, nth }: ModuleKey): RunningModule | undefined {
     return this.#running.filter((running) => running.name === name)[nth];
   }
 }

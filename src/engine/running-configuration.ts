@@ -13,11 +13,11 @@ import { readConfigFile } from '../config/read-file.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { Logger } from '../effects/logger.ts';
-import type { ListenerFacts, ModuleContext, ReloadReport, RunningConfiguration } from '../modules/module.ts';
+import type { ListenerAddress, ModuleContext, ReloadReport, RunningConfiguration } from '../modules/module.ts';
 import { listModules, type ModuleSet } from './module-set.ts';
 import { assertSafeToStart, declareModules, StartError } from './start-checks.ts';
 
-export interface Parts {
+export interface ReloadableConfigurationOptions {
   /** Absolute; `undefined` for the built-in defaults. */
   readonly file: string | undefined;
   readonly config: LoadedConfig;
@@ -38,7 +38,7 @@ export interface LastReload {
 
 export class ReloadableConfiguration implements RunningConfiguration {
   readonly file: string | undefined;
-  readonly #parts: Parts;
+  readonly #options: ReloadableConfigurationOptions;
   readonly #listeners: (() => void)[] = [];
   #config: LoadedConfig;
   #context: ModuleContext | undefined;
@@ -47,10 +47,10 @@ export class ReloadableConfiguration implements RunningConfiguration {
   /** Resolves when all earlier requests are done. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#config = parts.config;
-    this.file = parts.file;
+  constructor(options: ReloadableConfigurationOptions) {
+    this.#options = options;
+    this.#config = options.config;
+    this.file = options.file;
   }
 
   /** The context for modules that are added later. */
@@ -76,8 +76,8 @@ export class ReloadableConfiguration implements RunningConfiguration {
     return this.#problem;
   }
 
-  listeners(): readonly ListenerFacts[] {
-    return this.#parts.modules.listeners();
+  listeners(): readonly ListenerAddress[] {
+    return this.#options.modules.listeners();
   }
 
   onReload(listener: () => void): void {
@@ -135,7 +135,7 @@ export class ReloadableConfiguration implements RunningConfiguration {
     this.#problem = undefined;
     const described = describe(changes, inside);
     if (!isUnchanged(changes)) {
-      this.#parts.logger.info('The configuration was reloaded', { changes: described });
+      this.#options.logger.info('The configuration was reloaded', { changes: described });
       for (const listener of this.#listeners) listener();
     }
     this.#note(true, described.join(', ') || 'Nothing changed');
@@ -143,7 +143,7 @@ export class ReloadableConfiguration implements RunningConfiguration {
   }
 
   #load(text: string): LoadedConfig | string[] {
-    const { environment, adapt = (config) => config } = this.#parts;
+    const { environment, adapt = (config) => config } = this.#options;
     const result = loadConfig({ text, file: this.file ?? '', env: environment, ...declareModules() });
     if (!result.ok) return result.problems.map((problem) => formatProblem(problem));
     const config = adapt(result.config);
@@ -162,18 +162,18 @@ export class ReloadableConfiguration implements RunningConfiguration {
     { added, removed, changed }: ConfigChanges,
     inside: Map<string, readonly string[]>,
   ): Promise<string[]> {
-    const { modules } = this.#parts;
+    const { modules } = this.#options;
     const listed = new Map(listModules(config).map((entry, index) => [config.modules[index], entry]));
     const commits: (() => void)[] = [];
     const problems: string[] = [];
-    for (const { after, ...place } of changed) {
+    for (const { after, ...key } of changed) {
       const entry = listed.get(after);
       if (entry === undefined) continue;
-      const answer = await modules.ask(place, entry);
+      const answer = await modules.ask(key, entry);
       if (answer.ok) {
         commits.push(() => answer.commit());
-        inside.set(place.name, answer.changes ?? []);
-      } else problems.push(`${place.name}: ${answer.reason}`);
+        inside.set(key.name, answer.changes ?? []);
+      } else problems.push(`${key.name}: ${answer.reason}`);
     }
     if (problems.length > 0) return problems;
     if (this.#context === undefined) throw new Error('A reload was requested before the start');
@@ -194,12 +194,12 @@ export class ReloadableConfiguration implements RunningConfiguration {
   #refuse(problems: readonly string[]): ReloadReport {
     this.#problem = problems.join('\n');
     this.#note(false, this.#problem);
-    this.#parts.logger.error('The configuration was not reloaded: the engine runs on as before', { problems });
+    this.#options.logger.error('The configuration was not reloaded: the engine runs on as before', { problems });
     return { ok: false, problems };
   }
 
   #note(ok: boolean, message: string): void {
-    this.#lastReload = { at: this.#parts.nowMs(), ok, message };
+    this.#lastReload = { at: this.#options.nowMs(), ok, message };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

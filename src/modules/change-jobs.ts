@@ -9,10 +9,10 @@
 //   - The plan of the store is that of the triggers: it is sent with each that is added or removed, before later
 //     changes. It still contains a queue that is no longer configured, whose jobs wait in the outbox until it is back.
 //   - One page of the outbox is processed at a time.
-//   - A queue that takes no jobs does not block the jobs of other queues (`outbox-rounds.ts`).
+//   - A queue that takes no jobs does not block the jobs of other queues (`outbox-order.ts`).
 //   - When a FIFO queue came back, its new jobs follow those in the outbox until these have gone. The store reports
 //     this with each plan, and is asked again when a page was empty (F3).
-//   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-lines.ts`).
+//   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-order.ts`).
 
 import type { KeptRights } from '../core/access/kept-rights.ts';
 import { laneOf, withoutLane } from '../core/queue/queue-names.ts';
@@ -29,10 +29,9 @@ import { rightsToKeep } from '../router/restricted/reach.ts';
 import { decodeFramed, parseAs } from '../store/commands/queue/encoding.ts';
 import { readGroup } from '../store/commands/queue/group-value.ts';
 import type { Store } from '../store/thread/contract.ts';
-import { sendInLines } from './outbox-lines.ts';
-import { OutboxRounds } from './outbox-rounds.ts';
+import { OutboxRounds, sendInLines } from './outbox-order.ts';
 
-export interface ChangeJobsParts {
+export interface ChangeJobsOptions {
   /** The owner of the changes: names the plan in the store. */
   readonly owner: string;
   readonly store: Store;
@@ -71,7 +70,7 @@ const LOG_INTERVAL_MS = 60_000;
 const BAGGAGE_BYTES_MAX = 8_192;
 
 export class ChangeJobs {
-  readonly #parts: ChangeJobsParts;
+  readonly #options: ChangeJobsOptions;
   readonly #bindings = new Map<Binding, QueuedBinding>();
   /**
    * For each trigger in the plan that the store used for the changes being answered: whether its jobs were written with
@@ -89,14 +88,14 @@ export class ChangeJobs {
   #isRoundDue = false;
   /** The store did not answer, or did not remove the sent entries: the next round starts from the beginning. */
   #hasFailed = false;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #loggedMs = Number.NEGATIVE_INFINITY;
   #cancelRetry: (() => void) | undefined;
   #cancelPlan: (() => void) | undefined;
   readonly #hooks: (() => void)[];
 
-  constructor(parts: ChangeJobsParts) {
-    this.#parts = parts;
-    const { router, owner } = parts;
+  constructor(options: ChangeJobsOptions) {
+    this.#options = options;
+    const { router, owner } = options;
     this.#hooks = [
       router.onQueuesChanged(() => {
         if (this.#bindings.size === 0 || this.#isStopped) return;
@@ -113,10 +112,10 @@ export class ChangeJobs {
 
   /** Why the trigger cannot name that queue. */
   refuse(queue: string, binding: Binding): string | undefined {
-    const { owner, router, isOfThisMachine } = this.#parts;
+    const { owner, router, isOfThisMachine } = this.#options;
     if (!isOfThisMachine) {
-      const place = `where ${owner} is kept on this machine (adapter kv)`;
-      return `A trigger can name a queue only ${place}: a Redis keeps no outbox`;
+      const where = `where ${owner} is kept on this machine (adapter kv)`;
+      return `A trigger can name a queue only ${where}: a Redis keeps no outbox`;
     }
     if (this.#bindings.size >= TRIGGERS_MAX)
       return `The limit of triggers of ${owner} that name a queue is ${TRIGGERS_MAX}`;
@@ -129,7 +128,7 @@ export class ChangeJobs {
   }
 
   #groupOffence(queue: string, { groupField }: EnqueueRules): string | undefined {
-    const { groupFields } = this.#parts;
+    const { groupFields } = this.#options;
     if (groupField === undefined || groupFields.includes(groupField)) return undefined;
     return `Queue '${queue}' groups by '${groupField}', which no event has: it can be one of ${groupFields.join(', ')}`;
   }
@@ -164,7 +163,7 @@ export class ChangeJobs {
   }
 
   #changed(bindings: readonly Binding[]): void {
-    const { clock, router } = this.#parts;
+    const { clock, router } = this.#options;
     for (const binding of bindings) {
       const queued = this.#bindings.get(binding);
       const isHere = this.#inForce.get(binding);
@@ -178,7 +177,7 @@ export class ChangeJobs {
 
   /** Loads what an earlier run left: its plan, and jobs that were not sent yet. */
   start(): void {
-    if (!this.#parts.isOfThisMachine) return;
+    if (!this.#options.isOfThisMachine) return;
     this.#sendPlan(undefined);
     this.#send();
   }
@@ -191,17 +190,17 @@ export class ChangeJobs {
   }
 
   #isHere(queue: string): boolean {
-    const target = this.#parts.router.jobTarget(queue);
-    return typeof target !== 'string' && target.store === this.#parts.store;
+    const target = this.#options.router.jobTarget(queue);
+    return typeof target !== 'string' && target.store === this.#options.store;
   }
 
   /** Its jobs go to the lane of the queue, which the queue module opens: so they go through the outbox. */
   #isApart(rights: KeptRights | undefined, queue: string): boolean {
-    return rights !== undefined && !this.#parts.router.sharesQueue(rights, queue);
+    return rights !== undefined && !this.#options.router.sharesQueue(rights, queue);
   }
 
   #sendPlan(changed: string | undefined): void {
-    const { owner, store, router, logger } = this.#parts;
+    const { owner, store, router, logger } = this.#options;
     const planned = distinctBindings(trustedFirst(this.#bindings.keys())).flatMap((binding) =>
       this.#targetOf(binding).map((target) => ({ binding, target })),
     );
@@ -223,7 +222,7 @@ export class ChangeJobs {
   #targetOf(binding: Binding): ChangeTarget[] {
     const queued = this.#bindings.get(binding);
     if (queued === undefined) return [];
-    const now = this.#parts.router.jobTarget(queued.queue);
+    const now = this.#options.router.jobTarget(queued.queue);
     if (typeof now !== 'string') this.#targets.set(queued.queue, now);
     const target = this.#targets.get(queued.queue);
     if (target === undefined) return [];
@@ -261,7 +260,7 @@ export class ChangeJobs {
     this.#isNudged = false;
     if (this.#isRoundDue) this.#beginRound();
     const ask = Buffer.from(JSON.stringify(this.#rounds.next));
-    this.#parts.store.run('outbox::oldest', ask, ({ result, error }) => {
+    this.#options.store.run('outbox::oldest', ask, ({ result, error }) => {
       if (result !== undefined && error === undefined) return this.#sendPage(result);
       this.#hasFailed = true;
       this.#waits(error?.message ?? 'no answer');
@@ -271,7 +270,7 @@ export class ChangeJobs {
 
   #beginRound(): void {
     this.#isRoundDue = false;
-    if (this.#hasFailed) this.#rounds.beginAnew();
+    if (this.#hasFailed) this.#rounds.restart();
     else this.#rounds.begin();
     this.#hasFailed = false;
   }
@@ -304,14 +303,14 @@ export class ChangeJobs {
 
   /** The group of a FIFO queue that the job belongs to. */
   #lineOf(queue: string, payload: Uint8Array): string | undefined {
-    const target = this.#parts.router.jobTarget(withoutLane(queue));
+    const target = this.#options.router.jobTarget(withoutLane(queue));
     if (typeof target === 'string' || target.rules.groupField === undefined) return undefined;
     const group = readGroup(queue, target.rules.groupField, payload);
     return `${queue}\n${group.ok ? group.digest : ''}`;
   }
 
   #take({ queue, facts, key, payload }: SentJob, done: (answer: EnqueueAnswer) => void): void {
-    this.#parts.router.takeJob(
+    this.#options.router.takeJob(
       {
         functionId: facts.functionId,
         payload: Payload.ofBytes(payload, 0, payload.length),
@@ -329,7 +328,7 @@ export class ChangeJobs {
 
   #drop(gone: readonly number[], hasMore: boolean): void {
     if (gone.length === 0) return this.#goOn(hasMore);
-    this.#parts.store.run('outbox::drop', Buffer.from(JSON.stringify({ seqs: gone })), ({ error }) => {
+    this.#options.store.run('outbox::drop', Buffer.from(JSON.stringify({ seqs: gone })), ({ error }) => {
       if (error !== undefined) {
         this.#hasFailed = true;
         this.#waits(error.message);
@@ -344,17 +343,17 @@ export class ChangeJobs {
     if (hasMore || this.#isNudged) return this.#send();
     const { refusing } = this.#rounds.next;
     if (this.#isStopped || this.#held.every((queue) => refusing.includes(queue))) return;
-    this.#cancelPlan ??= this.#parts.clock.after(RETRY_MS, () => {
+    this.#cancelPlan ??= this.#options.clock.after(RETRY_MS, () => {
       this.#cancelPlan = undefined;
       this.#sendPlan(undefined);
     });
   }
 
   #waits(reason: string): void {
-    const { clock, logger, router, owner } = this.#parts;
+    const { clock, logger, router, owner } = this.#options;
     router.count('triggers.outbox_waits');
-    if (clock.monotonicMs() - this.#toldMs >= LOG_INTERVAL_MS) {
-      this.#toldMs = clock.monotonicMs();
+    if (clock.monotonicMs() - this.#loggedMs >= LOG_INTERVAL_MS) {
+      this.#loggedMs = clock.monotonicMs();
       logger.warn('Jobs of triggers wait: their queue refuses them', { owner, reason });
     }
     if (this.#isStopped) return;

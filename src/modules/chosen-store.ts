@@ -2,10 +2,9 @@
 // Redis, which the module opens itself.
 
 import type { AdapterDeclaration } from '../core/config-fields/module-declaration.ts';
-import { ExtStore } from '../store/redis/store.ts';
+import { RedisStore } from '../store/redis/store.ts';
 import type { Store, StoreLimits } from '../store/thread/contract.ts';
-import { type ExtstoreConfig, extstoreUrl } from './extstore-config.ts';
-import { type KvConfig, placeOf } from './kv-adapter.ts';
+import { type KvConfig, locationOf, type RedisConfig, redisUrl } from './adapter-settings.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from './module.ts';
 
 export interface ChosenStore {
@@ -19,7 +18,7 @@ export interface ChosenStore {
 export interface StoreChoice {
   readonly chosen: ChosenAdapter | undefined;
   readonly kv: AdapterDeclaration<KvConfig>;
-  readonly extstore: AdapterDeclaration<ExtstoreConfig>;
+  readonly redis: AdapterDeclaration<RedisConfig>;
   /** What the store is for. */
   readonly purpose: string;
   readonly limits: Partial<StoreLimits>;
@@ -31,16 +30,16 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
   const kv = adapterConfig(chosen, choice.kv);
   const adapter = chosen?.name ?? choice.kv.name;
   if (kv !== undefined) {
-    const store = context.stores.open(placeOf(kv), limits);
+    const store = context.stores.open(locationOf(kv), limits);
     return { store, adapter, start: async () => {}, stop: () => {} };
   }
-  const extstore = adapterConfig(chosen, choice.extstore);
-  if (extstore === undefined)
+  const redis = adapterConfig(chosen, choice.redis);
+  if (redis === undefined)
     throw new Error(`The loader accepted an adapter of ${purpose} that does not exist: ${adapter}`);
   const { clock, random, logger, router } = context;
-  const store = new ExtStore({
-    url: () => extstoreUrl(extstore),
-    keyPrefix: extstore.key_prefix,
+  const store = new RedisStore({
+    url: () => redisUrl(redis),
+    keyPrefix: redis.key_prefix,
     purpose,
     limits,
     isDropIn: router.isDropIn,

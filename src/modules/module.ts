@@ -1,6 +1,6 @@
 // The interface of a module. The engine treats all modules alike.
 
-import type { Config, ConfigSchema } from '../console-api/system.ts';
+import type { Config, ConfigSchema } from '../console/api/system.ts';
 import type { ChannelShareLimits } from '../core/channels/channel-share.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
@@ -16,7 +16,7 @@ import type { AnyBuiltin, ModuleTriggerType } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
 import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session/session.ts';
-import type { StoreRegistry } from '../store/place/registry.ts';
+import type { StoreRegistry } from '../store/directory/registry.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
 import type { Taps } from './taps.ts';
@@ -52,7 +52,7 @@ export interface ModuleContext {
   /** The answers of the HTTP port below `/_console/`. */
   readonly reservedPaths: ReservedPaths;
   readonly taps: Taps;
-  readonly engine: EngineFacts;
+  readonly engine: EngineInfo;
   /** Runs work that must not block the router's thread. */
   readonly threads: ModuleThreads;
   /** Sends requests to addresses that users configured (X16 to X18). */
@@ -73,7 +73,7 @@ export interface RunningConfiguration {
   /** Why the last reload changed nothing; `undefined` after one that worked, or none. */
   readonly problem: string | undefined;
   /** The addresses of everything that listens. */
-  listeners(): readonly ListenerFacts[];
+  listeners(): readonly ListenerAddress[];
   /** Changes the file and reloads; rejects with a `Refusal`, and then the file is unchanged. */
   addEntry(entry: NewEntry): Promise<void>;
   /** Resolves with whether it existed. */
@@ -81,7 +81,7 @@ export interface RunningConfiguration {
   /** Reads the file again and runs on it, or changes nothing at all (K1). */
   reload(): Promise<ReloadReport>;
   /** The callback is called after every reload that changed something. */
-  onReload(tell: () => void): void;
+  onReload(listener: () => void): void;
 }
 
 export type ReloadReport =
@@ -106,7 +106,7 @@ export interface ModuleThreads {
 }
 
 /** Facts that only the engine as a whole knows. */
-export interface EngineFacts {
+export interface EngineInfo {
   /** The names of all modules, loaded or not. */
   readonly knownModules: readonly string[];
   config(): Config;
@@ -185,10 +185,10 @@ export interface EngineModule<C = unknown> {
   close?(): Promise<void>;
   health(): ModuleHealth;
   /** The addresses it listens on, for the start banner. */
-  listeners(): readonly ListenerFacts[];
+  listeners(): readonly ListenerAddress[];
 }
 
-export interface ListenerFacts {
+export interface ListenerAddress {
   readonly name: string;
   readonly address: string;
 }
@@ -212,7 +212,7 @@ export const HOLDS_NOTHING = {
   async start(): Promise<void> {},
   drain(): void {},
   stop(): void {},
-  listeners: (): readonly ListenerFacts[] => [],
+  listeners: (): readonly ListenerAddress[] => [],
 };
 
 /** Ties a module's code to the type of its configuration. */

@@ -6,7 +6,7 @@ import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
 
 export interface ReservedPathHandler {
   /** Answers the request, at once or later. */
-  take(exchange: HttpExchange): void;
+  handle(exchange: HttpExchange): void;
   /** A live socket was opened. `isKnown`: its client need not show the token in its first frame. */
   connected(socket: PeerSocket, isKnown: boolean): SocketEvents;
 }

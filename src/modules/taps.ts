@@ -9,7 +9,7 @@ export class Tap<T> {
     return this.#watchers.size > 0;
   }
 
-  tell(item: T): void {
+  publish(item: T): void {
     for (const watch of this.#watchers) watch(item);
   }
 

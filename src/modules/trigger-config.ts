@@ -15,10 +15,10 @@ export function readTriggerConfig<C>(type: string, schema: FieldsSchema<C>, conf
   const checked = checkValue(schema, withoutNulls(config ?? {}));
   if (checked.ok) return { ok: true, config: checked.value };
   const [first] = checked.problems;
-  const place = first === undefined || first.path.length === 0 ? '' : `.${first.path.join('.')}`;
+  const path = first === undefined || first.path.length === 0 ? '' : `.${first.path.join('.')}`;
   return {
     ok: false,
-    reason: `The config${place} of the ${type} trigger: ${first?.message ?? 'it has the wrong shape'}`,
+    reason: `The config${path} of the ${type} trigger: ${first?.message ?? 'it has the wrong shape'}`,
   };
 }
 

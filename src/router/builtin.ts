@@ -6,7 +6,7 @@ import type { KeptRights } from '../core/access/kept-rights.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Executor } from '../core/calls/select-worker.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
-import type { TriggerBinding, TriggerTypeFacts } from '../core/registry/trigger-table.ts';
+import type { TriggerBinding, TriggerTypeSpec } from '../core/registry/trigger-table.ts';
 import type { OpenSpan } from '../core/telemetry/spans/span-rows.ts';
 import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
@@ -73,7 +73,7 @@ export type Removal = 'taken_back' | 'left';
 
 export interface ModuleTriggerType {
   readonly id: string;
-  readonly facts: TriggerTypeFacts;
+  readonly spec: TriggerTypeSpec;
   /**
    * Why a binding with this config is refused, in words; `undefined` accepts it. A type that supports
    * `condition_function_id` accepts the key: the router checks its value. `binding`: for checks that depend on its

@@ -9,7 +9,7 @@ import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable } from '../core/registry/function-table.ts';
 import type { TriggerTable } from '../core/registry/trigger-table.ts';
-import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import type { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import type { Collector } from '../core/telemetry/spans/collector.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
@@ -21,6 +21,7 @@ import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
+import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
 
 export type Caller = Session | LocalCaller;
@@ -45,6 +46,8 @@ export interface CallRequest extends CallOrder {
   readonly isInternal?: boolean | undefined;
   /** A request from outside: the depth it claims counts towards the limit, and does not make it part of a chain. */
   readonly isFromOutside?: boolean | undefined;
+  /** A restricted connection or a stream client causes it, although it runs with all rights. */
+  readonly isForRestricted?: boolean | undefined;
 }
 
 /** A call in the table of calls in flight. */
@@ -78,6 +81,7 @@ export interface RouterContext {
   /** What the restricted ports allow, for work on behalf of connections that have left. */
   readonly portPolicies: PortPolicies;
   readonly channels: Channels;
+  readonly payloadShare: PayloadShare;
   readonly compact: CompactPayloads;
   readonly payloadSizes: PayloadSizeCheck;
   /** Requests to addresses that users configured (X16 to X18). */
@@ -93,7 +97,7 @@ export interface RouterContext {
   readonly announce: Announcements;
   readonly startedAtMs: number;
   /** Knows which work a log trigger caused. */
-  readonly quietMarks: QuietMarks;
+  readonly quietTraces: QuietTraces;
   /** Receives everything that happens; `undefined` while nothing is observed. */
   observer: Collector | undefined;
   /** `undefined` without a queue module. */

@@ -9,7 +9,7 @@ import { Pressure } from '../core/limits/pressure.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
 import { TriggerTable } from '../core/registry/trigger-table.ts';
-import { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
@@ -21,6 +21,7 @@ import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
 import { IdClaims } from './restricted/id-claims.ts';
+import { PayloadShare } from './restricted/payload-share.ts';
 
 /** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
 const RESERVATIONS_MAX = 100_000;
@@ -62,6 +63,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
       counters,
       openSpillFile: options.openSpillFile,
     }),
+    payloadShare: new PayloadShare(),
     compact: new CompactPayloads(),
     payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),
     outgoing: options.outgoing,
@@ -74,7 +76,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     }),
     announce: createAnnouncements(() => context),
     startedAtMs: clock.nowMs(),
-    quietMarks: new QuietMarks(settings.markKey ?? random.token() + random.token()),
+    quietTraces: new QuietTraces(settings.markKey ?? random.token() + random.token()),
     observer: undefined,
     jobTaker: undefined,
     functionListeners: new Set(),

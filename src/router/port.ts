@@ -8,7 +8,7 @@ import { Refusal } from '../core/calls/refusal.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { NewBinding, TriggerType } from '../core/registry/trigger-table.ts';
-import type { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import type { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import type { Collector } from '../core/telemetry/spans/collector.ts';
 import type { WorkerAnnouncement } from '../protocol/frames/frames.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/frames/limits.ts';
@@ -66,14 +66,14 @@ const VERDICT_WAIT_MS = 10_000;
 export class RouterPort {
   /** The existing functions, for code that judges what may be reached. */
   readonly registrations: Registrations;
-  readonly quietMarks: QuietMarks;
+  readonly quietTraces: QuietTraces;
   readonly #context: RouterContext;
   readonly #firings: Firings;
 
   constructor(context: RouterContext) {
     this.#context = context;
     this.registrations = registrationsOf(context.functions);
-    this.quietMarks = context.quietMarks;
+    this.quietTraces = context.quietTraces;
     this.#firings = new Firings(context);
   }
 
@@ -238,12 +238,12 @@ export class RouterPort {
   checkBinding(
     binding: Binding,
     payload: Payload,
-    { depth, traceparent, baggage }: Cause,
+    { depth, traceparent, baggage, isForRestricted }: Cause & Pick<ConditionQuestion, 'isForRestricted'>,
     done: (verdict: ConditionVerdict) => void,
   ): void {
     const functionId = binding.conditionFunctionId;
     if (functionId === undefined) return done('pass');
-    askCondition(this.#context, { functionId, payload, depth, traceparent, baggage, binding }, done);
+    askCondition(this.#context, { functionId, payload, depth, traceparent, baggage, isForRestricted, binding }, done);
   }
 
   /**

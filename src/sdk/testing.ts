@@ -10,7 +10,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { testConfiguration } from './testing/testing-configuration.ts';
+import { testConfiguration } from './testing/testing-fake.ts';
 
 export type { FakeRequest, FakeResponse } from './testing/testing-fake.ts';
 export { createFake, type Fake, type FakeOptions, type RecordedCall } from './testing/testing-fake.ts';

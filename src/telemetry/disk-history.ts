@@ -5,11 +5,11 @@ import { mkdirSync } from 'node:fs';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { LogRecord, SpanRecord } from '../core/telemetry/records/records.ts';
 import type { DiskSettings } from '../core/telemetry/records/settings.ts';
+import { lockDirectory } from '../store/directory/store-folder.ts';
 import { SPACE } from '../store/kv/keys.ts';
 import type { Kv, KvEntry, KvReader } from '../store/kv/kv.ts';
 import { type OpenedStore, openStore } from '../store/kv/open-store.ts';
 import { DamagedRecord } from '../store/kv/record.ts';
-import { lockDirectory } from '../store/place/directory-lock.ts';
 
 export interface DiskContext {
   nowMs(): number;
@@ -38,8 +38,8 @@ export class DiskHistory {
     const { folder, anyFileSystem, maxDiskBytes, retentionMs } = settings;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = await lockDirectory(folder);
-    const place = { kind: 'directory', folder, reserveBytes: undefined, anyFileSystem } as const;
-    const opened = openStore({ place, newEpoch: context.token(), checksRecords: false });
+    const location = { kind: 'directory', folder, reserveBytes: undefined, anyFileSystem } as const;
+    const opened = openStore({ location, newEpoch: context.token(), checksRecords: false });
     if (!opened.ok) {
       lock.release();
       throw new Error(opened.message);
@@ -150,7 +150,7 @@ export class DiskLane<T> {
     if (value.length > bytesMax) return 'disk_limit';
     const time = Math.max(this.#lastTime + 1, Math.floor(nowMs()));
     try {
-      if (this.#opened.room.left(value.length, 2) !== 'plenty') return 'disk_full';
+      if (this.#opened.space.left(value.length, 2) !== 'plenty') return 'disk_full';
       this.#change((kv) => {
         kv.put(keyAt(number, time), value);
         const bytes = this.#bytes + value.length;

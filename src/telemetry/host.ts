@@ -3,7 +3,7 @@
 
 import { listed } from '../core/telemetry/logs/log-list.ts';
 import { LogStore } from '../core/telemetry/logs/log-store.ts';
-import { QuietMarks } from '../core/telemetry/logs/quiet.ts';
+import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import { EngineCounters, peerName } from '../core/telemetry/metrics/engine-counters.ts';
 import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
 import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
@@ -71,16 +71,16 @@ export class TelemetryHost {
   #exportChanges: ExportChange[] = [];
 
   constructor(options: TelemetryHostOptions, context: HostContext) {
-    const { settings, facts } = options;
-    const marks = new QuietMarks(options.markKey);
+    const { settings, service } = options;
+    const quietTraces = new QuietTraces(options.markKey);
     const { traces, logs, metrics } = settings;
     this.#context = context;
     this.#settings = settings;
     const nowMs = (): number => context.clock.nowMs();
     this.#opener = new BatchOpener({
-      ...{ facts, nowMs, token: context.token },
+      ...{ service, nowMs, token: context.token },
       logsRatio: () => this.#logsRatio,
-      isQuiet: (traceId) => marks.isMarked(traceId),
+      isQuiet: (traceId) => quietTraces.isMarked(traceId),
     });
     if (traces.enabled && isKept(traces.exporter)) {
       this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
@@ -184,7 +184,7 @@ export class TelemetryHost {
     const found = FUNCTIONS.get(functionId);
     if (found === undefined) throw new Error(`The telemetry thread has no function ${functionId}`);
     this.#expire();
-    return answerWith(functionId, payload, (given) => found.run(given, this.#functionWorld()));
+    return answerWith(functionId, payload, (given) => found.run(given, this.#stores()));
   }
 
   measure(windows: readonly MetricWindow[]): Measured[] {
@@ -210,7 +210,7 @@ export class TelemetryHost {
     return { dropped: this.#takeDrops() };
   }
 
-  #functionWorld(): TelemetryStores {
+  #stores(): TelemetryStores {
     return {
       nowMs: this.#context.clock.nowMs(),
       spans: this.#spans,

@@ -26,7 +26,7 @@ export type TelemetryTask =
 
 export interface TelemetryHostOptions {
   readonly settings: TelemetrySettings;
-  readonly facts: ServiceIdentity;
+  readonly service: ServiceIdentity;
   /** Absent: nothing is exported. */
   readonly exporter: ExporterOptions | undefined;
   /** The style of the engine's own lines; absent: records of workers are not shown. */
@@ -113,7 +113,7 @@ export type RollupTask =
 
 export interface RollupPoints {
   readonly names: readonly string[];
-  /** For each number: the place of its name, its time in Unix milliseconds, its value. */
+  /** For each number: the index of its name, its time in Unix milliseconds, its value. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly histograms: readonly { readonly name: string; readonly timeMs: number; readonly counts: HistogramCounts }[];
 }
@@ -131,7 +131,7 @@ export const NUMBER_LENGTH = 3;
 /** Undefined: there is none. */
 export function packPoints(points: readonly RolledPoint[]): RollupPoints | undefined {
   if (points.length === 0) return undefined;
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const numbers = new Float64Array(points.length * NUMBER_LENGTH);
   const histograms: RollupPoints['histograms'][number][] = [];
   let used = 0;
@@ -141,11 +141,11 @@ export function packPoints(points: readonly RolledPoint[]): RollupPoints | undef
       histograms.push({ name, timeMs, counts });
       continue;
     }
-    const place = places.get(point.name) ?? places.size;
-    places.set(point.name, place);
-    numbers[used++] = place;
+    const index = indexes.get(point.name) ?? indexes.size;
+    indexes.set(point.name, index);
+    numbers[used++] = index;
     numbers[used++] = point.timeMs;
     numbers[used++] = point.value;
   }
-  return { names: [...places.keys()], numbers: numbers.slice(0, used), histograms };
+  return { names: [...indexes.keys()], numbers: numbers.slice(0, used), histograms };
 }

@@ -6,7 +6,7 @@
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { listPlaces } from '../core/limits/outgoing-rules.ts';
+import { allowListOf } from '../core/limits/outgoing-rules.ts';
 import { createLogger } from '../effects/logger.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import type { Pool } from '../effects/pool.ts';
@@ -26,9 +26,9 @@ import { Router } from '../router/router.ts';
 import { startHousekeeping } from '../router/session/housekeeping.ts';
 import type { EngineInside, EngineInsideOptions, FakeResponse } from '../sdk/testing/testing-fake.ts';
 import { SDK_VERSION } from '../sdk/worker/announcement.ts';
+import { StoreRegistry } from '../store/directory/registry.ts';
+import { UNLIMITED_SPACE } from '../store/kv/disk-space.ts';
 import { MemoryStore } from '../store/kv/kv-memory.ts';
-import { ENDLESS_ROOM } from '../store/kv/room.ts';
-import { StoreRegistry } from '../store/place/registry.ts';
 import type { StoreWorker } from '../store/thread/client.ts';
 import { StoreThread } from '../store/thread/thread.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
@@ -97,7 +97,7 @@ function buildContext(config: LoadedConfig, { clock, log }: EngineInsideOptions)
     random: systemRandom,
     logger: createLogger({ level: 'warn', format: 'default', clock, write: log }),
     openSpillFile: spillFilesIn(systemRandom),
-    outgoing: new OutgoingClient({ listed: listPlaces([]), clock }),
+    outgoing: new OutgoingClient({ listed: allowListOf([]), clock }),
     environment: {},
   });
 }
@@ -153,7 +153,7 @@ function createInlineStore(): StoreWorker {
       if (task.kind === 'batch') return thread?.runBatch(task.batch) ?? { failure: 'The store is not open' };
       if (task.kind !== 'open') return { done: true };
       const { newEpoch: epoch, isDropIn, limits } = task.opening;
-      thread = new StoreThread(new MemoryStore(), { epoch, run: epoch, isDropIn, limits }, ENDLESS_ROOM);
+      thread = new StoreThread(new MemoryStore(), { epoch, run: epoch, isDropIn, limits }, UNLIMITED_SPACE);
       return { epoch };
     },
     async close() {},

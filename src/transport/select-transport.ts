@@ -7,7 +7,7 @@ import { createUwsTransport } from './uws/uws-transport.ts';
 
 export interface TransportChoice {
   /** The value of SVC_TRANSPORT, if any. */
-  readonly asked: string | undefined;
+  readonly requested: string | undefined;
   readonly clock: Clock;
   loadUws(): Uws | Error;
 }
@@ -16,8 +16,8 @@ export type SelectedTransport =
   | { readonly ok: true; readonly transport: Transport; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
-export async function selectTransport({ asked, clock, loadUws }: TransportChoice): Promise<SelectedTransport> {
-  switch (asked) {
+export async function selectTransport({ requested, clock, loadUws }: TransportChoice): Promise<SelectedTransport> {
+  switch (requested) {
     case 'ws':
       return { ok: true, transport: await wsTransport(clock), warnings: [] };
     case 'uws':
@@ -25,13 +25,16 @@ export async function selectTransport({ asked, clock, loadUws }: TransportChoice
     case undefined:
       break;
     default:
-      return { ok: false, text: `SVC_TRANSPORT is '${asked}': expected uws or ws, or nothing for the best that loads` };
+      return {
+        ok: false,
+        text: `SVC_TRANSPORT is '${requested}': expected uws or ws, or nothing for the best that loads`,
+      };
   }
   const uws = loadUws();
   if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws, clock), warnings: [] };
   // After the first line of a loading error follows the library's own search path.
   const [reason = ''] = uws.message.split('\n');
-  if (asked === 'uws') {
+  if (requested === 'uws') {
     return { ok: false, text: `SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: ${reason}` };
   }
   return {

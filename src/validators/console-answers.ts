@@ -2,7 +2,7 @@
 // types have to be checked. The types are those that the modules which make the answers use.
 
 import typia from 'typia';
-import type { BuiltinAnswers } from '../console-api/builtin-answers.ts';
+import type { BuiltinAnswers } from '../console/api/builtin-answers.ts';
 import type { TelemetryAnswers } from '../telemetry/functions/definition.ts';
 
 export const answerChecks = {

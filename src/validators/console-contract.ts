@@ -2,8 +2,8 @@
 // shapes, and the contract tests prove them.
 
 import typia from 'typia';
-import type { ConsoleInfo, HttpResponse } from '../console-api/console-server.ts';
-import type { ErrorEnvelope } from '../console-api/envelope.ts';
+import type { ConsoleInfo, HttpResponse } from '../console/api/console-server.ts';
+import type { ErrorEnvelope } from '../console/api/envelope.ts';
 import type {
   CountersItem,
   HealthItem,
@@ -12,10 +12,10 @@ import type {
   RegistryItem,
   StateChange,
   StreamTap,
-} from '../console-api/live.ts';
-import type { QueueRow, Task } from '../console-api/queues.ts';
-import type { AnswerOf, RouteName } from '../console-api/routes.ts';
-import type { LogRow, TraceRow } from '../console-api/telemetry.ts';
+} from '../console/api/live.ts';
+import type { QueueRow, Task } from '../console/api/queues.ts';
+import type { AnswerOf, RouteName } from '../console/api/routes.ts';
+import type { LogRow, TraceRow } from '../console/api/telemetry.ts';
 import type { SpanRecord } from '../core/telemetry/records/records.ts';
 
 export const isErrorEnvelope = typia.createIs<ErrorEnvelope>();

@@ -1,10 +1,10 @@
 // Compiled checks of requests to the console API: query parameters, bodies, and frames of the live socket.
 
 import typia from 'typia';
-import type { ListQuery } from '../console-api/envelope.ts';
-import type { FlowLayoutPut, FlowQuery } from '../console-api/flow.ts';
-import type { LiveRequest } from '../console-api/live.ts';
-import type { BulkRequest, JobsQuery, PublishRequest, QueuesQuery } from '../console-api/queues.ts';
+import type { ListQuery } from '../console/api/envelope.ts';
+import type { FlowLayoutPut, FlowQuery } from '../console/api/flow.ts';
+import type { LiveRequest } from '../console/api/live.ts';
+import type { BulkRequest, JobsQuery, PublishRequest, QueuesQuery } from '../console/api/queues.ts';
 import type {
   EmitRequest,
   FireRequest,
@@ -12,9 +12,9 @@ import type {
   InvokeRequest,
   TriggersQuery,
   WorkersQuery,
-} from '../console-api/registry.ts';
-import type { ScopesQuery, StateItemsQuery, StatePut, StateUpdateRequest } from '../console-api/states.ts';
-import type { StreamPut, StreamSendRequest, StreamsQuery } from '../console-api/streams.ts';
+} from '../console/api/registry.ts';
+import type { ScopesQuery, StateItemsQuery, StatePut, StateUpdateRequest } from '../console/api/states.ts';
+import type { StreamPut, StreamSendRequest, StreamsQuery } from '../console/api/streams.ts';
 import type {
   LogHistogramRequest,
   LogSearch,
@@ -22,7 +22,7 @@ import type {
   RollupsQuery,
   TraceQuery,
   TraceSearch,
-} from '../console-api/telemetry.ts';
+} from '../console/api/telemetry.ts';
 
 export const validateListQuery = typia.createValidateEquals<ListQuery>();
 export const validateFunctionsQuery = typia.createValidateEquals<FunctionsQuery>();

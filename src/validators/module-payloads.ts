@@ -20,7 +20,7 @@ import type {
   WorkersListPayload,
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
-import type { EmitPayload, EventHeader, PublishPayload } from '../modules/events/payloads.ts';
+import type { EmitPayload, EventHeader, PublishPayload } from '../modules/events/bus.ts';
 import type { BaggageGetPayload, BaggageSetPayload, LogPayload } from '../modules/observability/payloads.ts';
 import type { AddWorker, NameWorker, ReadLogs, StopWorker } from '../modules/project-workers/payloads.ts';
 import type {
@@ -34,7 +34,7 @@ import type {
   QueuePayload,
   TopicPagePayload,
 } from '../modules/queue/function-payloads.ts';
-import type { StreamClientMessage } from '../modules/stream/client-message.ts';
+import type { StreamClientMessage } from '../modules/stream/messages.ts';
 
 export const validateFunctionsList = typia.createValidate<FunctionsListPayload>();
 export const validateFunctionsInfo = typia.createValidate<FunctionsInfoPayload>();

@@ -1,4 +1,5 @@
-// Names that are the engine's own, or the configuration's: strangers get neither them nor what is sent to them.
+// Ids that the engine or its configuration uses: a restricted connection can neither register them nor be called by
+// them.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { ask, startHttpEngine } from '../support/clients/http-engine.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { TemporaryFolder } from '../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../support/engine/test-engine.ts';
+import { connectPage } from './restricted-page.ts';
 
 const PORTS = `drain_timeout_ms: 100
 workers:
@@ -16,21 +18,24 @@ workers:
 const RESTRICTED =
   '{name: svc-worker-manager, config: {port: 0, rbac: {expose_functions: [], allow_trigger_types: [http]}}}';
 
-test.each(['', 'compat: iii\n'])('functions of modules that are not loaded are no stranger’s (%j)', async (top) => {
-  await using engine = await startTestEngine({ yaml: top + PORTS });
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
-  for (const id of ['svc::durable::publish', 'iii::durable::publish']) {
-    await thief.register(id);
-    expect(await thief.next('registrationrejected')).toMatchObject({ function_id: id });
-  }
-});
+test.each(['', 'compat: iii\n'])(
+  'A restricted connection cannot register functions of modules that are not loaded (%j)',
+  async (top) => {
+    await using engine = await startTestEngine({ yaml: top + PORTS });
+    await using thief = await connectPage(engine);
+    for (const id of ['svc::durable::publish', 'iii::durable::publish']) {
+      await thief.register(id);
+      expect(await thief.next('registrationrejected')).toMatchObject({ function_id: id });
+    }
+  },
+);
 
-test('a function of a stranger does not keep a module from being added', async () => {
+test('A function of a restricted connection does not prevent a module from being added', async () => {
   using folder = new TemporaryFolder();
   const configFile = join(folder.path, 'svc-config.yaml');
   writeFileSync(configFile, PORTS);
   await using engine = await startTestEngine({ configFile });
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await using thief = await connectPage(engine);
   await thief.register('enqueue');
   const queues = '  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}\n';
   writeFileSync(configFile, PORTS + queues);
@@ -40,16 +45,16 @@ test('a function of a stranger does not keep a module from being added', async (
   expect(await client.call('enqueue', { topic: 'mail', data: 1 })).not.toHaveProperty('error');
 });
 
-test('the not_found_function of the configuration is asked of no stranger', async () => {
+test('The not_found_function of the configuration does not run on a restricted connection', async () => {
   await using engine = await startHttpEngine('not_found_function: site::missing', { workers: [RESTRICTED] });
-  await using thief = await RawWorker.connect(String(engine.urls.filter((url) => url.startsWith('ws:'))[1]));
+  await using thief = await connectPage(engine);
   const asked: unknown[] = [];
   await thief.serve('site::missing', (data) => asked.push(data));
   expect((await ask(engine, '/nowhere', { headers: { authorization: 'Bearer secret' } })).status).toBeGreaterThan(499);
   expect(asked).toEqual([]);
 });
 
-test('of a route with two spellings, one released leaves the other reserved, also after a restart', async () => {
+test('A route with two spellings stays reserved when one of them is released, also after a restart', async () => {
   using folder = new TemporaryFolder();
   const state = `{name: svc-state, config: {adapter: {name: kv, config: {file_path: ${folder.path}}}}}`;
   const start = (http: string) => startHttpEngine(http, { workers: [RESTRICTED, state] });
@@ -69,7 +74,7 @@ test('of a route with two spellings, one released leaves the other reserved, als
   await using client = await RawWorker.connect(engine.url);
   const name = { kind: 'route', name: 'GET /orders/:id' };
   expect(await client.call('engine::reservations::release', name)).not.toHaveProperty('error');
-  await using thief = await RawWorker.connect(String(engine.urls.filter((url) => url.startsWith('ws:'))[1]));
+  await using thief = await connectPage(engine);
   const asked: unknown[] = [];
   await thief.serve('own', (data) => asked.push(data));
   for (const path of ['/orders/:any', '/mail']) await bind(thief, path);
@@ -77,7 +82,7 @@ test('of a route with two spellings, one released leaves the other reserved, als
   expect(asked).toEqual([]);
 });
 
-test('what is registered in the moment in which the engine ends is reserved all the same', async () => {
+test('A function that is registered right before the engine ends is reserved after its restart', async () => {
   using folder = new TemporaryFolder();
   const state = `  - {name: svc-state, config: {adapter: {name: kv, config: {file_path: ${folder.path}}}}}\n`;
   {
@@ -93,7 +98,7 @@ test('what is registered in the moment in which the engine ends is reserved all 
   });
 });
 
-test('a chain of reattachments keeps no more trigger ids than one connection may have', async () => {
+test('A chain of reattached connections keeps no more trigger ids than one connection may have', async () => {
   const limits = 'limits: {browser: {triggers_per_worker: 2}}\n';
   await using engine = await startTestEngine({ yaml: limits + PORTS });
   await using client = await RawWorker.connect(engine.url);
@@ -102,17 +107,17 @@ test('a chain of reattachments keeps no more trigger ids than one connection may
     worker.send({ type: 'registertrigger', id, trigger_type: 'http', function_id: 'own', config });
     await worker.settled();
   };
-  const chain = [await RawWorker.connect(String(engine.urls[1]))];
+  const chain = [await connectPage(engine)];
   for (let hop = 0; hop < 3; hop++) {
     const last = chain.at(-1) as RawWorker;
     await last.register('own');
     for (const nth of [0, 1]) await bind(last, `id-${hop}-${nth}`);
-    const next = await RawWorker.connect(String(engine.urls[1]));
+    const next = await connectPage(engine);
     next.send({ type: 'reattach', previous_worker_id: last.workerId, reattach_token: last.reattachToken });
     await next.settled();
     chain.push(next);
   }
-  await using other = await RawWorker.connect(String(engine.urls[1]));
+  await using other = await connectPage(engine);
   await other.register('own');
   for (const id of ['id-0-0', 'id-2-0']) await bind(other, id);
   const { result } = await client.call('engine::registered-triggers::list', { trigger_type: 'http' });

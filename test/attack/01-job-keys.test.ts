@@ -1,5 +1,5 @@
-// An idempotency key is a text that its maker chooses, and often one that others can guess: the number of an order. A
-// stranger that may enqueue anything must not occupy the key of a trusted job, which would then never be made.
+// An idempotency key is chosen by the client and can often be guessed, for example the number of an order. A restricted
+// connection must not occupy the key of a trusted job, because that job would never be enqueued.
 
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
@@ -8,6 +8,7 @@ import { newKeyPrefix, removeKeys } from '../support/stores/ext-store.ts';
 import { enqueue, receiptOf } from '../support/stores/queue-engine.ts';
 import { SHARED_REDIS } from '../support/stores/redis-server.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
 const REDIS_PREFIX = newKeyPrefix();
 
@@ -15,25 +16,25 @@ describe.each([
   ['in memory', '{name: builtin, config: {store_method: in_memory}}'],
   ['in Redis', `{name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${REDIS_PREFIX}'}}`],
 ])('the key of a trusted job %s', (_place, adapter) => {
-  test('is not occupied by a stranger, nor does it tell him the receipt', async () => {
+  test('is not occupied by the job of a page with the same key, and returns another receipt', async () => {
     await using engine = await startEngine(adapter);
     await using client = await RawWorker.connect(engine.url);
-    await using page = await RawWorker.connect(String(engine.urls[1]));
+    await using page = await connectPage(engine);
     const ran: unknown[] = [];
     for (const id of ['api::x', 'orders::bill']) await client.serve(id, (data) => ran.push(data));
     const forged = await receiptOf(enqueue(page, 'api::x', 'forged', { idempotency_key: 'order-1' }));
     const real = await receiptOf(enqueue(client, 'orders::bill', 'real', { idempotency_key: 'order-1' }));
     expect(real).not.toBe(forged);
-    // Each may repeat its own.
+    // Each gets its own receipt again.
     expect(await receiptOf(enqueue(page, 'api::x', 'forged', { idempotency_key: 'order-1' }))).toBe(forged);
     expect(await receiptOf(enqueue(client, 'orders::bill', 'real', { idempotency_key: 'order-1' }))).toBe(real);
-    await waitFor('both ran', () => ran.length === 2);
+    await waitFor('both jobs have run', () => ran.length === 2);
     expect(ran.sort()).toEqual(['forged', 'real']);
     if (adapter.includes(REDIS_PREFIX)) await removeKeys(REDIS_PREFIX);
   });
 });
 
-test('users of one port with prefixes of their own have keys of their own', async () => {
+test('Users of one port with different prefixes have separate keys', async () => {
   await using engine = await startEngine(
     '{name: builtin, config: {store_method: in_memory}}',
     ', auth_function_id: auth',
@@ -45,7 +46,7 @@ test('users of one port with prefixes of their own have keys of their own', asyn
   await client.call('engine::queue::pause', { queue: 'default' });
   const receipts: string[] = [];
   for (const token of ['user-1', 'user-2', 'user-1']) {
-    await using page = await RawWorker.connect(String(engine.urls[1]), { path: `/?token=${token}` });
+    await using page = await connectPage(engine, { path: `/?token=${token}` });
     receipts.push(await receiptOf(enqueue(page, 'api::x', token, { idempotency_key: 'k' })));
   }
   expect(receipts[1]).not.toBe(receipts[0]);

@@ -1,5 +1,5 @@
-// What a topic keeps for a trusted subscriber lies where its queues lie, which may be a Redis. An engine that keeps
-// nothing on disk must know after a restart whose it is, and strangers say nothing about how it is delivered.
+// The messages of a topic lie in its queues, for example in a Redis. An engine without a store on disk must know after
+// a restart that a subscription is trusted, and restricted connections must not change how its messages are delivered.
 
 import { expect, test } from 'vitest';
 import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
@@ -7,8 +7,9 @@ import { startTestEngine, type TestEngine } from '../support/engine/test-engine.
 import { newKeyPrefix, removeKeys } from '../support/stores/ext-store.ts';
 import { SHARED_REDIS } from '../support/stores/redis-server.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
-test('a message for a trusted subscriber that is away goes to no stranger after a restart on Redis alone', async () => {
+test('A message for an absent trusted subscriber in Redis goes to no restricted connection after a restart', async () => {
   const keyPrefix = newKeyPrefix();
   const adapter = `{name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${keyPrefix}'}}`;
   {
@@ -20,7 +21,7 @@ test('a message for a trusted subscriber that is away goes to no stranger after 
     await client.call('svc::durable::publish', { topic: 'mail', data: 'secret' });
   }
   await using engine = await startEngine(adapter);
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await using thief = await connectPage(engine);
   const stolen: unknown[] = [];
   await thief.serve('orders::mail', (data) => stolen.push(data));
   expect(await subscribe(thief)).toHaveProperty('error');
@@ -28,34 +29,34 @@ test('a message for a trusted subscriber that is away goes to no stranger after 
   const ran: unknown[] = [];
   await back.serve('orders::mail', (data) => ran.push(data));
   await subscribe(back);
-  await waitFor('it ran', () => ran.length === 1);
+  await waitFor('the message has run', () => ran.length === 1);
   expect(stolen).toEqual([]);
   await removeKeys(keyPrefix);
 });
 
-test('a stranger who subscribed the same function first does not delay it for a trusted subscriber', async () => {
+test('A page that subscribed the same function first does not delay messages of a trusted subscriber', async () => {
   await using engine = await startEngine('{name: builtin, config: {store_method: in_memory}}');
   await using client = await RawWorker.connect(engine.url);
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await using thief = await connectPage(engine);
   await thief.register('orders::mail');
   expect(await subscribe(thief, { queue_config: { delaySeconds: 86_400, maxRetries: 0 } })).toBeUndefined();
   const ran: unknown[] = [];
   await client.serve('orders::mail', (data) => ran.push(data));
   expect(await subscribe(client)).toBeUndefined();
   await client.call('svc::durable::publish', { topic: 'mail', data: 'now' });
-  await waitFor('it ran', () => ran.length === 1);
+  await waitFor('the message has run', () => ran.length === 1);
 });
 
-test('a message for a trusted subscriber that restarts with a goodbye goes to no stranger', async () => {
+test('A message for a trusted subscriber that drained goes to that subscriber and not in its place to a page', async () => {
   await using engine = await startEngine('{name: builtin, config: {store_method: in_memory}}');
   await using client = await RawWorker.connect(engine.url);
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await using thief = await connectPage(engine);
   const [ran, stolen]: [unknown[], unknown[]] = [[], []];
   {
     await using owner = await RawWorker.connect(engine.url);
     await owner.register('orders::mail');
     await subscribe(owner);
-    // As the SDK says it on SIGTERM.
+    // The SDK sends these frames on SIGTERM.
     owner.send({ type: 'draining' });
     owner.send({ type: 'unregistertrigger', id: `mail of ${owner.workerId}`, trigger_type: 'durable:subscriber' });
     await owner.settled();
@@ -65,22 +66,22 @@ test('a message for a trusted subscriber that restarts with a goodbye goes to no
   await client.call('svc::durable::publish', { topic: 'mail', data: 'meanwhile' });
   await client.serve('orders::mail', (data) => ran.push(data));
   await subscribe(client);
-  await waitFor('it ran', () => ran.length === 1);
-  // A copy for each, as while both are there.
+  await waitFor('the message has run', () => ran.length === 1);
+  // Each subscription gets its own copy.
   expect(stolen).toEqual(['meanwhile']);
 });
 
-test('what was published before anybody subscribed is kept for a trusted subscriber', async () => {
+test('A message without a subscriber is kept for a trusted subscriber', async () => {
   await using engine = await startEngine('{name: builtin, config: {store_method: in_memory}}');
   await using client = await RawWorker.connect(engine.url);
-  await using thief = await RawWorker.connect(String(engine.urls[1]));
+  await using thief = await connectPage(engine);
   const [ran, stolen]: [unknown[], unknown[]] = [[], []];
   await client.call('svc::durable::publish', { topic: 'mail', data: 'early' });
   await thief.serve('x::mail', (data) => stolen.push(data));
   await subscribe(thief, {}, 'x::mail');
   await client.serve('orders::mail', (data) => ran.push(data));
   await subscribe(client);
-  await waitFor('it ran', () => ran.length === 1);
+  await waitFor('the message has run', () => ran.length === 1);
   expect(stolen).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// A stranger registers the function of a trusted worker that is away, and waits for its work to arrive.
+// A restricted connection registers the function of a trusted worker that is away, to receive its calls and jobs.
 
 import { describe, expect, test } from 'vitest';
 import { ask, type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
@@ -6,12 +6,13 @@ import { RawWorker } from '../support/clients/raw-worker.ts';
 import { TemporaryFolder } from '../support/engine/temporary-folder.ts';
 import { deadLettersOf, enqueue, receiptOf, statsOf } from '../support/stores/queue-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage, leave } from './restricted-page.ts';
 
 const TYPES = "[state, http, cron, 'durable:subscriber', queue, mine]";
 
 /**
- * A port for strangers, one that grants prefixes, queues, state and routes; all of it on disk. A port is known over
- * restarts by the address of its configuration.
+ * An anonymous restricted port, one that grants prefixes, queues, state and routes, all on disk. The address in the
+ * configuration identifies a port over restarts.
  */
 function startEngine(folder: string, exposed = 'api::*'): Promise<HttpEngine> {
   const rules = `expose_functions: ['match("${exposed}")'], allow_trigger_types: ${TYPES}`;
@@ -31,22 +32,17 @@ function portsOf(engine: HttpEngine): { readonly anonymous: string; readonly gra
   return { anonymous, granting };
 }
 
-interface Stranger extends AsyncDisposable {
+interface Page extends AsyncDisposable {
   readonly worker: RawWorker;
   readonly ran: unknown[];
 }
 
-/** Offers these functions, whatever the engine says to it. */
-async function stranger(url: string, ...ids: readonly string[]): Promise<Stranger> {
+/** Registers these functions, although the engine may refuse them. */
+async function pageWith(url: string, ...ids: readonly string[]): Promise<Page> {
   const worker = await RawWorker.connect(url);
   const ran: unknown[] = [];
   for (const id of ids) await worker.serve(id, (data) => ran.push(data));
   return { worker, ran, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() };
-}
-
-async function leave(worker: RawWorker): Promise<void> {
-  worker.socket.terminate();
-  await worker.closed;
 }
 
 const bills = [1, 2, 3, 4, 5];
@@ -56,7 +52,7 @@ async function enqueueBills(client: RawWorker, id = 'orders::bill'): Promise<voi
 }
 
 describe('five jobs of a trusted client wait for a trusted worker', () => {
-  test('a stranger that registers the function of the worker gets none of them; the worker gets all', async () => {
+  test('a page that registers the function gets none of them, and the worker gets all', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
@@ -64,35 +60,35 @@ describe('five jobs of a trusted client wait for a trusted worker', () => {
     await biller.register('orders::bill');
     await leave(biller);
     await enqueueBills(client);
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::bill');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::bill');
     expect(await thief.worker.next('registrationrejected')).toMatchObject({ function_id: 'orders::bill' });
     await waitFor('the jobs wait', async () => (await statsOf(client)).states.waiting_for_worker === 5);
     const ran: unknown[] = [];
     await using back = await RawWorker.connect(engine.url);
     await back.serve('orders::bill', (data) => ran.push(data));
-    await waitFor('all ran', () => ran.length === 5);
+    await waitFor('all jobs have run', () => ran.length === 5);
     expect(thief.ran).toEqual([]);
     expect(ran).toEqual(bills.map((bill) => ({ bill })));
   });
 
-  test('a stranger that was there before any trusted worker gets none of them either', async () => {
+  test('a page that registered the function first gets none of them', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::bill');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::bill');
     await enqueueBills(client);
     await waitFor('the jobs wait', async () => (await statsOf(client)).states.waiting_for_worker === 5);
-    // A live call of a backend does reach a page that has a function of its own.
+    // A live call of a trusted client reaches the function of a page.
     expect(await client.call('orders::bill', { live: true })).not.toHaveProperty('error');
     expect(thief.ran).toEqual([{ live: true }]);
     const ran: unknown[] = [];
     await using back = await RawWorker.connect(engine.url);
     await back.serve('orders::bill', (data) => ran.push(data));
-    await waitFor('all ran', () => ran.length === 5);
+    await waitFor('all jobs have run', () => ran.length === 5);
     expect(thief.ran).toEqual([{ live: true }]);
   });
 
-  test('nor after the engine has started again', async () => {
+  test('a page that registers the function after a restart of the engine gets none of them', async () => {
     using folder = new TemporaryFolder();
     {
       await using engine = await startEngine(folder.path);
@@ -101,7 +97,7 @@ describe('five jobs of a trusted client wait for a trusted worker', () => {
       await enqueueBills(client, 'orders::later');
     }
     await using engine = await startEngine(folder.path);
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::bill', 'orders::later');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::bill', 'orders::later');
     expect(await thief.worker.next('registrationrejected')).toMatchObject({ function_id: 'orders::bill' });
     await using client = await RawWorker.connect(engine.url);
     expect(await client.call('orders::bill', {})).toMatchObject({ error: { code: 'function_not_found' } });
@@ -109,36 +105,36 @@ describe('five jobs of a trusted client wait for a trusted worker', () => {
     expect(thief.ran).toEqual([]);
   });
 
-  test('a page whose granted prefix covers the function is meant, and gets them', async () => {
+  test('a page whose granted prefix covers the function gets all of them', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
     await client.serve('auth', () => ({ context: {}, function_registration_prefix: 'user-1' }));
     await enqueueBills(client, 'user-1::ui::bill');
     const { anonymous, granting } = portsOf(engine);
-    await using thief = await stranger(anonymous, 'user-1::ui::bill');
+    await using thief = await pageWith(anonymous, 'user-1::ui::bill');
     await waitFor('the jobs wait', async () => (await statsOf(client)).states.waiting_for_worker === 5);
-    await using page = await stranger(granting, 'ui::bill');
-    await waitFor('all ran', () => page.ran.length === 5);
+    await using page = await pageWith(granting, 'ui::bill');
+    await waitFor('all jobs have run', () => page.ran.length === 5);
     expect(thief.ran).toEqual([]);
     expect(await thief.worker.next('registrationrejected')).toMatchObject({ function_id: 'user-1::ui::bill' });
   });
 });
 
-describe('what a trusted trigger causes', () => {
-  test('a durable state trigger hands the new value to no stranger while its target is away', async () => {
+describe('the work of a trusted trigger', () => {
+  test('does not reach a page while the target of a durable state trigger is away', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
     const trigger = { trigger_type: 'state', function_id: 'orders::changed', config: { scope: 'orders' } };
     expect(await client.call('engine::register_trigger', trigger)).not.toHaveProperty('error');
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::changed');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::changed');
     await client.call('state::set', { scope: 'orders', key: 'a', value: 'secret' });
-    await waitFor('it fired', () => engine.counters.snapshot()['triggers.failed'] === 1);
+    await waitFor('the trigger has fired', () => engine.counters.snapshot()['triggers.failed'] === 1);
     expect(thief.ran).toEqual([]);
   });
 
-  test('what is published for a trusted subscriber that is away waits for that one', async () => {
+  test('does not reach a page while the trusted subscriber of a topic is away', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
@@ -156,34 +152,34 @@ describe('what a trusted trigger causes', () => {
     await subscribe(mailer);
     await leave(mailer);
     await client.call('svc::durable::publish', { topic: 'mail', data: 'secret' });
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::mail');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::mail');
     await subscribe(thief.worker);
     expect(await thief.worker.next('triggerregistrationresult')).toHaveProperty('error');
     const ran: unknown[] = [];
     await using back = await RawWorker.connect(engine.url);
     await back.serve('orders::mail', (data) => ran.push(data));
     await subscribe(back);
-    await waitFor('it ran', () => ran.length === 1);
+    await waitFor('the message has run', () => ran.length === 1);
     expect(thief.ran).toEqual([]);
   });
 });
 
 describe('a synchronous call', () => {
-  test('finds no stranger in the place of a worker that starts again', async () => {
+  test('does not reach a page that registers the function of a worker that is away', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
     const worker = await RawWorker.connect(engine.url);
     await worker.register('orders::pay');
     await leave(worker);
-    await using thief = await stranger(portsOf(engine).anonymous, 'orders::pay');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'orders::pay');
     expect(await client.call('orders::pay', { card: 'secret' })).toMatchObject({
       error: { code: 'function_not_found' },
     });
     expect(thief.ran).toEqual([]);
   });
 
-  test('reaches the function of a page after a trusted worker released its name', async () => {
+  test('reaches the function of a page after its reservation is released', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
@@ -195,17 +191,17 @@ describe('a synchronous call', () => {
       result: { reservations: [name], total: 1 },
     });
     expect(await client.call('engine::reservations::release', name)).toMatchObject({ result: { success: true } });
-    await using page = await stranger(portsOf(engine).anonymous, 'ui::notify');
+    await using page = await pageWith(portsOf(engine).anonymous, 'ui::notify');
     await client.call('ui::notify', 'hello');
     expect(page.ran).toEqual(['hello']);
   });
 });
 
-describe('functions and subscriptions of strangers', () => {
-  test('a durable trigger, which would be trusted work, is refused to a stranger wherever its function is exposed', async () => {
+describe('a restricted connection', () => {
+  test('cannot register or remove a durable trigger, even if those functions are exposed', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path, 'engine::*');
-    await using thief = await stranger(portsOf(engine).anonymous, 'stolen');
+    await using thief = await pageWith(portsOf(engine).anonymous, 'stolen');
     const trigger = { trigger_type: 'http', function_id: 'engine::health::check', config: { api_path: '/orders' } };
     expect(await thief.worker.call('engine::register_trigger', trigger)).toMatchObject({
       error: { code: 'FORBIDDEN' },
@@ -219,13 +215,13 @@ describe('functions and subscriptions of strangers', () => {
     expect((await ask(engine, '/orders')).status).not.toBe(404);
   });
 
-  test('of the subscriptions that strangers leave to a topic, a hundred wait: a message makes no more jobs', async () => {
+  test('and others leave at most a hundred waiting subscriptions of a topic', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
     for (const round of [1, 2]) {
       const ids = Array.from({ length: 60 }, (_, place) => `mine-${round}-${place}`);
-      const page = await stranger(portsOf(engine).anonymous, ...ids);
+      const page = await pageWith(portsOf(engine).anonymous, ...ids);
       for (const id of ids) {
         page.worker.send({
           type: 'registertrigger',
@@ -238,7 +234,7 @@ describe('functions and subscriptions of strangers', () => {
       await page.worker.settled();
       await leave(page.worker);
     }
-    await waitFor('the rest is ended', () => engine.counters.snapshot()['topics.away_ended'] === 20);
+    await waitFor('the other subscriptions are removed', () => engine.counters.snapshot()['topics.away_ended'] === 20);
     await client.call('svc::durable::publish', { topic: 'mail', data: 1 });
     await waitFor('the jobs wait', async () => (await statsOf(client, 'mail')).depth === 100);
   });
@@ -263,8 +259,8 @@ describe('a route of a trusted worker', () => {
     return shop;
   }
 
-  async function thiefWithRoutes(engine: HttpEngine): Promise<Stranger> {
-    const thief = await stranger(portsOf(engine).anonymous, 'stolen');
+  async function thiefWithRoutes(engine: HttpEngine): Promise<Page> {
+    const thief = await pageWith(portsOf(engine).anonymous, 'stolen');
     for (const [path, method] of [
       ['/orders', 'GET'],
       ['/orders', 'HEAD'],
@@ -296,7 +292,7 @@ describe('a route of a trusted worker', () => {
     }
   }
 
-  test('is displaced by none of a stranger: equal, more specific, or for HEAD and OPTIONS', async () => {
+  test('is not displaced by routes of a page, whether equal, more specific, or for HEAD and OPTIONS', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using _shop = await withTrustedRoutes(engine);
@@ -306,7 +302,7 @@ describe('a route of a trusted worker', () => {
     expect(thief.ran).toEqual([]);
   });
 
-  test('stays its own while it is away, and over a restart of the engine', async () => {
+  test('stays reserved while the worker is away, and over a restart of the engine', async () => {
     using folder = new TemporaryFolder();
     {
       await using engine = await startEngine(folder.path);
@@ -319,14 +315,14 @@ describe('a route of a trusted worker', () => {
     await using thief = await thiefWithRoutes(engine);
     await askAll(engine);
     expect(thief.ran).toEqual([]);
-    // A path that no trusted worker ever had is the stranger's.
+    // The page gets requests for a path that no trusted worker ever had.
     await ask(engine, '/elsewhere');
     expect(thief.ran).toHaveLength(1);
   });
 });
 
 describe('a trigger type of a trusted worker that is away', () => {
-  test('is provided by no stranger, who would receive the configuration of its triggers', async () => {
+  test('is not provided by a page, which would receive the configuration of its triggers', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
@@ -353,13 +349,8 @@ describe('a trigger type of a trusted worker that is away', () => {
 
 describe('a durable trigger of a type that no trusted worker has provided', () => {
   test.each([
-    ['waits where a stranger provides the type', {}, 'mine', []],
-    [
-      'goes to the connection whose prefix covers the type',
-      { function_registration_prefix: 'own' },
-      'own::mine',
-      ['f'],
-    ],
+    ['waits while a page provides the type', {}, 'mine', []],
+    ['goes to the page whose prefix covers the type', { function_registration_prefix: 'own' }, 'own::mine', ['f']],
   ])('%s', async (_what, grant, id, sent) => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
@@ -369,11 +360,11 @@ describe('a durable trigger of a type that no trusted worker has provided', () =
     page.send({ type: 'registertriggertype', id, description: 'watches' });
     await page.settled();
     const bound = { trigger_type: id, function_id: 'f', config: { key: 'secret' } };
-    // Where it is delivered, its provider has ten seconds to refuse it.
+    // A provider that receives it has ten seconds to refuse it.
     const call = client.startCall('engine::register_trigger', bound);
     if (sent.length === 0) expect((await client.answerTo(call)).error).toBeUndefined();
     await client.settled();
-    // A live trigger is delivered: pages may be sources of events.
+    // A live trigger is delivered, because pages may provide events.
     client.send({ type: 'registertrigger', id: 'live', ...bound, function_id: 'g' });
     await client.settled();
     await page.settled();
@@ -383,7 +374,7 @@ describe('a durable trigger of a type that no trusted worker has provided', () =
 });
 
 describe('a job that a restricted connection enqueues directly', () => {
-  test('reaches no more than that connection may, when it runs', async () => {
+  test('runs with the rights of that connection', async () => {
     using folder = new TemporaryFolder();
     await using engine = await startEngine(folder.path);
     await using client = await RawWorker.connect(engine.url);
@@ -398,18 +389,18 @@ describe('a job that a restricted connection enqueues directly', () => {
     const ran: unknown[] = [];
     for (const id of ['pay', 'api::x']) await client.serve(id, (data) => ran.push(data));
     await client.call('engine::queue::resume', { queue: 'default' });
-    await waitFor('both ran', () => ran.length === 2);
+    await waitFor('both jobs have run', () => ran.length === 2);
     expect(ran).toEqual([1, 2]);
     expect(await deadLettersOf(client)).toEqual([]);
   });
 
-  test('fails when its port does not allow the function any more: it is no trusted job', async () => {
+  test('fails when its port no longer allows the function', async () => {
     using folder = new TemporaryFolder();
     {
       await using engine = await startEngine(folder.path);
       await using client = await RawWorker.connect(engine.url);
       await client.call('engine::queue::pause', { queue: 'default' });
-      await using page = await RawWorker.connect(portsOf(engine).anonymous);
+      await using page = await connectPage(engine);
       expect(await enqueue(page, 'api::x', 1)).not.toHaveProperty('error');
     }
     await using engine = await startEngine(folder.path, 'other::*');
@@ -417,7 +408,7 @@ describe('a job that a restricted connection enqueues directly', () => {
     const ran: unknown[] = [];
     await client.serve('api::x', (data) => ran.push(data));
     await client.call('engine::queue::resume', { queue: 'default' });
-    await waitFor('it is a dead letter', async () => (await deadLettersOf(client)).length === 1);
+    await waitFor('the job is a dead letter', async () => (await deadLettersOf(client)).length === 1);
     expect(await deadLettersOf(client)).toMatchObject([{ error: expect.stringContaining("'api::x' not allowed") }]);
     expect(ran).toEqual([]);
   });

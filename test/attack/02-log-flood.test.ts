@@ -1,28 +1,29 @@
-// Item 2: log records that callers make up fill neither the memory nor the file that the console is written to.
+// A flood of log records fills neither the memory nor the file that the console is written to.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { EngineProcess } from '../support/engine/engine-process.ts';
 import { ask, OBSERVED } from '../support/telemetry/observability-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
 const FLOOD = 16_800;
 const MESSAGE_CHARS = 16_000;
 const PER_SECOND = 200;
-/** Of each thread: what the flood would leave is more. */
+/** The heap of each thread. The flood without limits needs more. */
 const HEAP_MIB = 160;
 const RESTRICTED = `${OBSERVED}  - name: svc-worker-manager
     config: {port: 0, rbac: {}}
 `;
 
-test('16 800 distinct messages of 16 KB leave no memory taken and 200 lines a second on the console', async () => {
+test('16 800 distinct messages of 16 KB leave the heap within its limit, and print 200 lines a second', async () => {
   await using engine = await EngineProcess.start(OBSERVED, { heapMib: HEAP_MIB });
   await using worker = await RawWorker.connect(engine.url);
   const filling = 'x'.repeat(MESSAGE_CHARS);
   const startMs = performance.now();
   for (let count = 0; count < FLOOD; count++) {
     logVoid(worker, { message: `flood ${count} ${filling}`, service_name: 'flood' });
-    // The answer comes when the telemetry thread has taken all that was sent before.
+    // The answer comes after the telemetry thread has handled everything sent before.
     if (count % 600 === 599) await ask(worker, 'engine::logs::list', { limit: 1 });
   }
   const { logs } = await ask(worker, 'engine::logs::list', { limit: 1 });
@@ -34,21 +35,21 @@ test('16 800 distinct messages of 16 KB leave no memory taken and 200 lines a se
   expect(engine.stderr).not.toContain('failed');
 }, 60_000);
 
-test('Strangers who call their service otherwise each time get a bounded part of the console', async () => {
+test('A page that changes its service name with each record prints a limited number of lines', async () => {
   await using engine = await EngineProcess.start(RESTRICTED);
   await using worker = await RawWorker.connect(engine.url);
-  await using stranger = await RawWorker.connect(engine.urls[1] ?? '');
+  await using page = await connectPage(engine);
   const count = 300;
   for (let place = 0; place < count; place++) {
-    logVoid(stranger, { message: `made up ${place}`, service_name: `service ${place}` });
+    logVoid(page, { message: `made up ${place}`, service_name: `service ${place}` });
   }
-  await stranger.settled();
+  await page.settled();
   await accountedFor(engine, 'made up ', count, 'all others');
   expect(leftOut(engine, 'all others')).toBeGreaterThan(0);
   expect((await ask(worker, 'engine::logs::search', { query: 'made' })).total).toBe(count);
 });
 
-test('[O5] Only the console is limited: the store and log triggers get every record of a flood', async () => {
+test('[O5] The store and log triggers get every record of a flood', async () => {
   await using engine = await EngineProcess.start(OBSERVED);
   await using worker = await RawWorker.connect(engine.url);
   const count = 250;
@@ -68,7 +69,7 @@ test('[O5] Only the console is limited: the store and log triggers get every rec
   for (let place = 0; place < count; place++) {
     logVoid(worker, { message: `flood ${place}`, service_name: 'shop' }, 'error');
   }
-  await waitFor('the log trigger fired for each', () => fired === count);
+  await waitFor('the log trigger has fired for each', () => fired === count);
   expect((await ask(worker, 'engine::logs::search', { services: ['shop'] })).total).toBe(count);
   await accountedFor(engine, 'flood ', count, 'shop');
   expect(leftOut(engine, 'shop')).toBeGreaterThan(0);
@@ -78,11 +79,11 @@ function logVoid(worker: RawWorker, data: Record<string, unknown>, level = 'info
   worker.send({ type: 'invokefunction', function_id: `engine::log::${level}`, data, action: { type: 'void' } });
 }
 
-/** The lines that show records, when they and what is left out of that service are all that there were. */
+/** The lines with records, once these and the left-out records of that service add up to `count`. */
 async function accountedFor(engine: EngineProcess, text: string, count: number, service: string): Promise<string[]> {
   let seen = -1;
   return await waitFor(
-    'each record is on the console or in a number of those that are not',
+    'each record is printed or counted as left out',
     () => {
       if (engine.stderr.length === seen) return false;
       seen = engine.stderr.length;
@@ -97,7 +98,7 @@ function linesWith({ stderr }: EngineProcess, text: string): string[] {
   return stderr.split('\n').filter((line) => line.includes(text));
 }
 
-/** What the console says that it left out of that service. */
+/** The number of left-out records of that service, as printed. */
 function leftOut(engine: EngineProcess, service: string): number {
   const numbers = linesWith(engine, 'left_out=')
     .filter((line) => line.includes(`service=${service} `) || line.includes(`service="${service}" `))

@@ -1,12 +1,13 @@
-// A stranger sends trace contexts that look like those of log triggers, so that the errors of others fire nothing.
+// A restricted connection sends trace contexts that look like those of log triggers, to silence the errors of others.
 
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ask, type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
 import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
-/** At once: as many as a connection of a port for browsers may wait for, nearly. */
+/** A little less than the calls that a restricted connection may have in flight. */
 const FORGED = 50;
 
 let scene: Scene;
@@ -22,17 +23,17 @@ afterEach(() => {
 
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
-test('Fifty forged contexts of an anonymous connection leave the errors of the called worker as loud as they were', async () => {
-  await using stranger = await scene.stranger();
+test('Errors of a worker fire log triggers during fifty calls with forged contexts', async () => {
+  await using page = await scene.page();
   for (let one = 0; one < FORGED; one++) {
-    stranger.startCall('api::slow', {}, { traceparent: contextOf(forgedId()) });
+    page.startCall('api::slow', {}, { traceparent: contextOf(forgedId()) });
   }
   await scene.logWhileTheyRun(Array.from({ length: FORGED }, (_, one) => `error ${one}`));
   await waitFor('every error fires', () => scene.fired.length >= FORGED);
   expect(scene.fired).toHaveLength(FORGED);
 });
 
-test('Forged contexts of fifty HTTP requests leave them as loud too', async () => {
+test('Errors of a worker fire log triggers during fifty HTTP requests with forged contexts', async () => {
   const replies = Array.from({ length: FORGED }, () =>
     ask(scene.engine, '/slow', { headers: { traceparent: contextOf(forgedId()) } }),
   );
@@ -42,50 +43,50 @@ test('Forged contexts of fifty HTTP requests leave them as loud too', async () =
   expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(replies.map(() => 200));
 });
 
-test('A true mark that a stranger has seen and sends again marks nothing, over its socket and over HTTP', async () => {
-  await using stranger = await scene.stranger();
+test('A genuine mark has no effect when a page sends it, over its socket or over HTTP', async () => {
+  await using page = await scene.page();
   await using trusted = await RawWorker.connect(scene.engine.url);
   await trusted.call('engine::log::error', { message: 'the cause' });
   const seen = await waitFor('a handler shows its context', () => scene.contexts[0]);
 
-  stranger.startCall('api::slow', {}, { traceparent: seen });
-  const [overSocket] = await scene.logWhileTheyRun(['during the call of the stranger']);
+  page.startCall('api::slow', {}, { traceparent: seen });
+  const [overSocket] = await scene.logWhileTheyRun(['during the call of the page']);
   void ask(scene.engine, '/slow', { headers: { traceparent: seen } });
-  const [overHttp] = await scene.logWhileTheyRun(['during the request of the stranger']);
+  const [overHttp] = await scene.logWhileTheyRun(['during the request of the page']);
   for (const call of [overSocket, overHttp]) expect(traceOf(call?.traceparent)).not.toBe(traceOf(seen));
 
-  // The same from a connection that is trusted is what the mark is for.
+  // From a trusted connection the mark has its effect.
   trusted.startCall('api::slow', {}, { traceparent: seen });
   await scene.logWhileTheyRun(['during a call that a log trigger caused']);
   await trusted.call('engine::log::error', { message: 'the end' });
   await waitFor('the last error fires', () => scene.fired.includes('the end'));
   expect(scene.fired).toEqual([
     'the cause',
-    'during the call of the stranger',
-    'during the request of the stranger',
+    'during the call of the page',
+    'during the request of the page',
     'the end',
   ]);
 });
 
-test('A log line under a genuine mark of another connection still fires triggers', async () => {
-  await using stranger = await scene.stranger();
+test('A log record of a page with the genuine mark of another connection fires log triggers', async () => {
+  await using page = await scene.page();
   await using trusted = await RawWorker.connect(scene.engine.url);
   await trusted.call('engine::log::error', { message: 'the cause' });
   const seen = await waitFor('a handler shows its context', () => scene.contexts[0]);
-  await stranger.call('engine::log::error', { message: 'in its context' }, { traceparent: seen });
-  await stranger.call('engine::log::error', { message: 'by its id', trace_id: traceOf(seen) });
+  await page.call('engine::log::error', { message: 'in its context' }, { traceparent: seen });
+  await page.call('engine::log::error', { message: 'by its id', trace_id: traceOf(seen) });
   await waitFor('both fire', () => scene.fired.length >= 3);
   expect(scene.fired).toEqual(['the cause', 'in its context', 'by its id']);
 });
 
 interface Scene extends AsyncDisposable {
   readonly engine: HttpEngine;
-  /** Bodies of the records that the log trigger fired for. */
+  /** Bodies of the records for which the log trigger fired. */
   readonly fired: unknown[];
-  /** The contexts that its handler was called with. */
+  /** The contexts of the calls of its handler. */
   readonly contexts: string[];
-  stranger(): Promise<RawWorker>;
-  /** Takes as many calls of `api::slow`, logs without any context while all of them run, and answers them. */
+  page(): Promise<RawWorker>;
+  /** Takes one call of `api::slow` for each message, logs without a context while all of them run, and answers them. */
   logWhileTheyRun(messages: readonly string[]): Promise<readonly Frame[]>;
 }
 
@@ -106,7 +107,7 @@ async function openScene(): Promise<Scene> {
     engine,
     fired,
     contexts,
-    stranger: () => RawWorker.connect(engine.urls.filter((url) => url.startsWith('ws:'))[1] ?? ''),
+    page: () => connectPage(engine),
     async logWhileTheyRun(messages) {
       const calls: Frame[] = [];
       for (const _ of messages) calls.push(await backend.next('invokefunction'));
@@ -126,7 +127,7 @@ async function bind(worker: RawWorker, type: string, functionId: string, config:
   await worker.settled();
 }
 
-/** As it was public before: the beginning of every marked trace, and anything after it. */
+/** A trace id with the prefix that every marked trace once had. */
 function forgedId(): string {
   return `106c0de5${randomBytes(12).toString('hex')}`;
 }

@@ -1,4 +1,5 @@
-// Strangers who hoard channels: what they may have ends with them, and never touches what trusted callers need.
+// Restricted connections that hoard channels: theirs are limited and end with them, and trusted callers keep their
+// share.
 
 import { expect, test } from 'vitest';
 import { ChannelClient, channelUrl, type Ref } from '../support/clients/channel-client.ts';
@@ -6,9 +7,10 @@ import { RawWorker } from '../support/clients/raw-worker.ts';
 import { tryUpgrade } from '../support/clients/upgrade.ts';
 import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage, restrictedUrl } from './restricted-page.ts';
 
 const MIB = 1024 * 1024;
-const STRANGERS = 10;
+const PAGES = 10;
 const EACH = 1_000;
 
 interface Made {
@@ -21,13 +23,13 @@ interface Asked {
   readonly errors: readonly { readonly code: string; readonly message: string }[];
 }
 
-test('ten strangers who make 10 000 channels leave room to trusted callers, and nothing when they are gone', async () => {
-  // Faster than the default limit of messages lets them be.
+test('Ten pages that ask for 10 000 channels leave room for trusted callers, and their channels end with them', async () => {
+  // The default limit of messages would slow them down.
   await using engine = await start(
     '{browser: {messages_per_second: 100000, messages_burst: 100000, channels_per_second: 100000}}',
   );
-  const strangers = await connectAll(engine.urls[1], STRANGERS);
-  const asked = await Promise.all(strangers.map((stranger) => askFor(stranger, EACH)));
+  const pages = await connectAll(engine, PAGES);
+  const asked = await Promise.all(pages.map((page) => askFor(page, EACH)));
   for (const { made, errors } of asked) {
     expect(made.length).toBe(64);
     expect(errors.length).toBe(EACH - 64);
@@ -36,52 +38,51 @@ test('ten strangers who make 10 000 channels leave room to trusted callers, and 
       expect(message).toContain('limits.browser.channels');
     }
   }
-  expect(engine.counters.get('channels.refused', 'per_connection')).toBe(STRANGERS * (EACH - 64));
+  expect(engine.counters.get('channels.refused', 'per_connection')).toBe(PAGES * (EACH - 64));
   await using trusted = await RawWorker.connect(engine.url);
   const own = await askFor(trusted, EACH);
   expect(own.errors).toEqual([]);
 
-  for (const stranger of strangers) stranger.close();
-  await Promise.all(strangers.map(({ closed }) => closed));
+  for (const page of pages) page.close();
+  await Promise.all(pages.map(({ closed }) => closed));
   const left = asked.flatMap(({ made }) => made.slice(0, 3));
-  const statuses = await waitFor('the channels of those who left are gone', async () => {
+  await waitFor('the channels of the pages are removed', async () => {
     const found = await Promise.all(left.map(({ reader }) => statusOf(engine, reader)));
-    return found.every((status) => status === 404) ? found : undefined;
+    return found.every((status) => status === 404);
   });
-  expect(statuses.length).toBe(STRANGERS * 3);
   for (const { reader } of own.made.slice(0, 3)) expect(await statusOf(engine, reader)).toBe(101);
 });
 
-test('by default a stranger makes 20 channels at once and 20 a second, whatever it asks for', async () => {
+test('By default a page makes 20 channels at once and 20 a second', async () => {
   await using engine = await start();
-  const [stranger] = await connectAll(engine.urls[1], 1);
-  if (stranger === undefined) throw new Error('No client connected');
-  const { made, errors } = await askFor(stranger, 64);
+  const [page] = await connectAll(engine, 1);
+  if (page === undefined) throw new Error('No client connected');
+  const { made, errors } = await askFor(page, 64);
   expect(made.length).toBeGreaterThanOrEqual(20);
   expect(made.length).toBeLessThan(64);
   expect(errors[0]).toMatchObject({ code: 'RATE_LIMITED', message: expect.stringContaining('channels_per_second') });
 });
 
-test('half of all channels is for trusted callers, however many strangers come', async () => {
+test('Half of all channels is reserved for trusted callers', async () => {
   await using engine = await start('{engine: {channels: 100}, browser: {channels_per_second: 1000}}');
-  const strangers = await connectAll(engine.urls[1], STRANGERS);
-  const asked = await Promise.all(strangers.map((stranger) => askFor(stranger, 20)));
+  const pages = await connectAll(engine, PAGES);
+  const asked = await Promise.all(pages.map((page) => askFor(page, 20)));
   expect(asked.reduce((sum, { made }) => sum + made.length, 0)).toBe(50);
   const [refusal] = asked.flatMap(({ errors }) => errors);
   expect(refusal).toMatchObject({ code: 'OVERLOADED', message: expect.stringContaining('limits.engine.channels') });
-  expect(engine.counters.get('channels.refused', 'reserved')).toBe(STRANGERS * 20 - 50);
+  expect(engine.counters.get('channels.refused', 'reserved')).toBe(PAGES * 20 - 50);
   await using trusted = await RawWorker.connect(engine.url);
   expect((await askFor(trusted, 50)).errors).toEqual([]);
-  for (const stranger of strangers) stranger.close();
+  for (const page of pages) page.close();
 });
 
-test('a stranger whose readers never come fills 48 MiB, and the gigabyte of trusted callers stays free', async () => {
+test('A page without readers fills at most 48 MiB, and channels of trusted callers are unaffected', async () => {
   await using engine = await start();
-  const [stranger] = await connectAll(engine.urls[1], 1);
-  if (stranger === undefined) throw new Error('No client connected');
-  const { made } = await askFor(stranger, 16);
+  const [page] = await connectAll(engine, 1);
+  if (page === undefined) throw new Error('No client connected');
+  const { made } = await askFor(page, 16);
   expect(made.length).toBe(16);
-  const goodbyes = await Promise.all(made.map(({ writer }) => flood(engine.urls[1] ?? '', writer, 80)));
+  const goodbyes = await Promise.all(made.map(({ writer }) => flood(restrictedUrl(engine), writer, 80)));
   for (const { code, reason } of goodbyes) {
     expect(code).toBe(1013);
     expect(reason).toContain('limits.browser.channel_bytes');
@@ -116,11 +117,11 @@ function start(limits = '{}'): Promise<TestEngine> {
   });
 }
 
-function connectAll(url = '', count: number): Promise<RawWorker[]> {
-  return Promise.all(Array.from({ length: count }, () => RawWorker.connect(url)));
+function connectAll(engine: TestEngine, count: number): Promise<RawWorker[]> {
+  return Promise.all(Array.from({ length: count }, () => connectPage(engine)));
 }
 
-/** Asks for so many channels, all at once. Reads the answers itself: a promise for each of 10 000 would be the slow part. */
+/** Asks for this many channels at once. Reads the frames directly, because 10 000 promises are slow. */
 function askFor({ socket }: RawWorker, count: number): Promise<Asked> {
   const made: Made[] = [];
   const errors: Asked['errors'][number][] = [];
@@ -152,12 +153,12 @@ async function statusOf(engine: TestEngine, ref: Ref): Promise<number> {
   return (await tryUpgrade(engine.port, { path: channelUrl('', ref) })).status;
 }
 
-/** Writes so many MiB into an end without minding the reader, until the engine ends it. */
+/** Writes this many MiB into a channel without flow control, until the engine closes it. */
 async function flood(url: string, ref: Ref, mib: number): Promise<{ code: number; reason: string }> {
   await using writer = await ChannelClient.dial(channelUrl(url, ref));
   const piece = Buffer.alloc(MIB - 1024);
   for (let sent = 0; sent < mib && writer.socket.readyState === writer.socket.OPEN; sent++) {
-    // The engine ends it in the middle of one of them.
+    // The engine closes the channel during one of them.
     await writer.send(piece).catch(() => undefined);
   }
   return await writer.end();

@@ -1,5 +1,5 @@
-// A page of an attacker makes a name of its own point to 127.0.0.1 and asks the HTTP port under that name: to the browser
-// it is one origin, so neither CORS nor Origin holds it back. Only the Host gives it away.
+// The host name of an attacker's page resolves to 127.0.0.1, and the page requests the HTTP port under that name. To
+// the browser it is one origin, so neither CORS nor Origin prevents it. Only the Host header shows it.
 
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** An engine with a route that counts how often its handler ran. */
+/** An engine with a route that counts the runs of its handler. */
 async function withHandler(transport: string, { http = '', top = '' } = {}) {
   vi.stubEnv('SVC_TRANSPORT', transport);
   const engine = await startHttpEngine(http, { top });
@@ -32,7 +32,7 @@ async function withHandler(transport: string, { http = '', top = '' } = {}) {
   return { engine, runs: () => runs, [Symbol.asyncDispose]: () => engine.drain() };
 }
 
-/** The first line of the answer to bytes that are sent as they are; empty where the connection just ends. */
+/** The first line of the answer to these bytes; empty if the connection ends without one. */
 async function firstLine({ httpPort }: HttpEngine, bytes: string): Promise<string> {
   const socket = connect(httpPort, '127.0.0.1');
   socket.on('error', () => {});
@@ -101,8 +101,8 @@ const OWN = [
   'SVC.Internal:443',
 ];
 
-describe.each(['uws', 'ws'])('a page of another name, on %s', (transport) => {
-  test('runs no handler, whatever it does to its Host, and reads which setting would let it in', async () => {
+describe.each(['uws', 'ws'])('a request under another host name, on %s', (transport) => {
+  test('runs no handler for any spelling of Host, and is answered with the setting that allows it', async () => {
     await using parts = await withHandler(transport, { top: 'allowed_hosts: [SVC.internal]' });
     for (const host of REBOUND) {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
@@ -119,7 +119,7 @@ describe.each(['uws', 'ws'])('a page of another name, on %s', (transport) => {
     expect(parts.runs()).toBe(OWN.length);
   });
 
-  test('gets nothing from any other path of the port either', async () => {
+  test('is refused on every other path of the port', async () => {
     await using parts = await withHandler(transport, { http: 'not_found_function: orders::pay' });
     const paths = ['/', '/none', '/%zz', '/healthz', '/readyz', '/metrics', '/_console/v1/status', '/_console/none'];
     for (const path of paths) {
@@ -129,7 +129,7 @@ describe.each(['uws', 'ws'])('a page of another name, on %s', (transport) => {
     expect(parts.runs()).toBe(0);
   });
 
-  test('gains nothing from headers that a page can set', async () => {
+  test('is refused whatever headers the page sets', async () => {
     await using parts = await withHandler(transport, { top: `bridge_token: ${TOKEN}` });
     const tricks = {
       'x-forwarded-host': 'localhost',
@@ -148,7 +148,7 @@ describe.each(['uws', 'ws'])('a page of another name, on %s', (transport) => {
     expect(parts.runs()).toBe(0);
   });
 
-  test('reaches no handler with no Host, with two of them or with a whole address as target', async () => {
+  test('runs no handler without Host, with two of them, or with a URL as target', async () => {
     await using parts = await withHandler(transport);
     const heads = [
       'GET /pay HTTP/1.1\r\n',
@@ -170,15 +170,15 @@ describe.each(['uws', 'ws'])('a page of another name, on %s', (transport) => {
     expect(parts.runs()).toBe(0);
   });
 
-  test('runs what a proxy of trusted_proxies forwards, since the proxy has judged the Host', async () => {
+  test('is served if a proxy of trusted_proxies forwards it, except for the console', async () => {
     await using parts = await withHandler(transport, { top: 'trusted_proxies: [127.0.0.0/8]' });
     expect(await ask(parts.engine, '/pay', { headers: { host: 'shop.example' } })).toMatchObject({ status: 200 });
-    // What belongs to this machine alone stays so.
+    // The console is only for this machine.
     const own = await ask(parts.engine, '/_console/v1/status', { headers: { host: 'shop.example' } });
     expect(own.status).toBe(403);
   });
 
-  test('is served by a port of every address, which the network reaches under any name; the console is not', async () => {
+  test('is served by a port on every address, except for the console and the metrics', async () => {
     await using parts = await withHandler(transport, { http: 'host: 0.0.0.0', top: `bridge_token: ${TOKEN}` });
     expect(await ask(parts.engine, '/pay', { headers: { host: 'shop.example' } })).toMatchObject({ status: 200 });
     for (const path of ['/_console/v1/status', '/metrics']) {

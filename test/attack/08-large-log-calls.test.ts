@@ -1,11 +1,12 @@
-// Item 8: what engine::log::… would cut to 16 KB is refused before it is parsed.
+// Calls of engine::log::… with megabytes, which would be cut to 16 KB, are refused before they are parsed.
 
-import { afterEach, expect, test } from 'vitest';
-import { registerWorker, type SvcWorker } from '../../src/sdk/index.ts';
+import { expect, test } from 'vitest';
+import { sdkWorkers } from '../e2e/sdk-workers.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
 import { observedBy } from '../support/telemetry/observability-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage, restrictedUrl } from './restricted-page.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -18,25 +19,21 @@ const LIMITED = [
 ];
 const TOO_LARGE = { code: 'PAYLOAD_TOO_LARGE' };
 
-const workers: SvcWorker[] = [];
+const connect = sdkWorkers();
 
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
-
-test('Megabytes for a log record are refused without being parsed, are counted, and reported once a second', async () => {
+test('A payload of megabytes is refused before it is parsed, counted, and logged once a second', async () => {
   await using engine = await start();
   await using trusted = await RawWorker.connect(engine.url);
-  await using stranger = await RawWorker.connect(urlOfStrangers(engine));
+  await using page = await connectPage(engine);
   const [little, much, most] = [numbers(64 * KIB + 1), numbers(MIB + 1), numbers(12 * MIB)];
   for (const functionId of LIMITED) {
-    // None is a payload of the function: parsed, it would be refused for that.
-    expect(await errorOf(stranger, functionId, little)).toMatchObject(TOO_LARGE);
+    // A function that parsed this payload would refuse it with another error.
+    expect(await errorOf(page, functionId, little)).toMatchObject(TOO_LARGE);
     expect(await errorOf(trusted, functionId, much)).toMatchObject(TOO_LARGE);
     expect(engine.counters.get('payloads.refused', functionId)).toBe(2);
   }
   expect(await errorOf(trusted, 'engine::log::warn', most)).toMatchObject(TOO_LARGE);
-  const reported = await waitFor('all refusals are reported', () => {
+  const reported = await waitFor('all refusals are logged', () => {
     const lines = engine.log.filter((line) => line.includes('payloads are over its limit'));
     const calls = lines.map((line) => Number(/ calls=(\d+)/.exec(line)?.[1]));
     return calls.reduce((sum, count) => sum + count, 0) === 2 * LIMITED.length + 1 && lines;
@@ -44,12 +41,12 @@ test('Megabytes for a log record are refused without being parsed, are counted, 
   expect(reported.join('\n')).toMatch(/function_id=engine::log::info calls=\d+ largest_bytes=\d+/);
 });
 
-test('A log record up to the limit is taken', async () => {
+test('A log record of exactly the limit is accepted', async () => {
   await using engine = await start();
   await using trusted = await RawWorker.connect(engine.url);
-  await using stranger = await RawWorker.connect(urlOfStrangers(engine));
+  await using page = await connectPage(engine);
   for (const [worker, bytes] of [
-    [stranger, 64 * KIB],
+    [page, 64 * KIB],
     [trusted, MIB],
   ] as const) {
     const message = 'x'.repeat(bytes - '{"message":""}'.length);
@@ -58,20 +55,19 @@ test('A log record up to the limit is taken', async () => {
   }
 });
 
-test.each(['json', 'binary'] as const)('The limit holds for the SDK in its %s form', async (wire) => {
+test.each(['json', 'binary'] as const)('The limit applies to the SDK over the %s form', async (wire) => {
   await using engine = await start();
-  const svc = registerWorker(urlOfStrangers(engine), { worker_name: 'page', wire });
-  workers.push(svc);
+  const svc = connect(restrictedUrl(engine), { wire });
   const log = (payload: unknown) => svc.trigger({ function_id: 'engine::log::info', payload });
   await log({ message: 'short' });
   await expect(log({ message: 'x'.repeat(70 * KIB) })).rejects.toMatchObject(TOO_LARGE);
-  // Of the compact form each of these takes two bytes.
+  // In the compact form each of these takes two bytes.
   const [key, count] = ['k'.repeat(900), 1_000];
   const data = Array.from({ length: count }, () => ({ [key]: 1 }));
   await expect(log({ message: 'many', data })).rejects.toMatchObject(TOO_LARGE);
 });
 
-/** A text of JSON that has so many bytes or one more, and is slow to parse. */
+/** A JSON text of this many bytes or one more, which is slow to parse. */
 function numbers(bytes: number): string {
   return `[0${',0'.repeat(Math.ceil((bytes - 3) / 2))}]`;
 }
@@ -83,11 +79,6 @@ async function errorOf(worker: RawWorker, functionId: string, json: string): Pro
 }
 
 function start(): Promise<TestEngine> {
-  const strangers = '  - name: svc-worker-manager\n    config: {port: 0, rbac: {}}\n';
-  return startTestEngine({ yaml: observedBy('{enabled: true}') + strangers });
-}
-
-function urlOfStrangers({ urls: [, url] }: TestEngine): string {
-  if (url === undefined) throw new Error('There is no port with rbac');
-  return url;
+  const restricted = '  - name: svc-worker-manager\n    config: {port: 0, rbac: {}}\n';
+  return startTestEngine({ yaml: observedBy('{enabled: true}') + restricted });
 }

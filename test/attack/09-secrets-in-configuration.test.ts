@@ -1,4 +1,4 @@
-// A screen, a ticket and the console show the configuration: no secret that an address carries may be in it.
+// The configuration is shown on screens, in tickets and in the console: it must not contain the secrets of addresses.
 
 import { expect, test } from 'vitest';
 import { makeFolder, runSvc } from '../e2e/cli/cli-process.ts';
@@ -8,7 +8,7 @@ import { startTestEngine } from '../support/engine/test-engine.ts';
 import { startConsoleEngine } from '../support/telemetry/console-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Each secret is a word with this in it. */
+/** Each secret contains this word. */
 const PLANTED = 'pl4nted';
 
 const ENDPOINT = `https://${PLANTED}-user:${PLANTED}-password@collector.example:4318/v1?api-key=${PLANTED}-query`;
@@ -47,7 +47,7 @@ workers:
     config: {deep: [{place: "https://u:${PLANTED}@host/visible-place", webhook_url: "${WEBHOOK}"}]}
 `;
 
-test('svc config show has none of them, in any form', async () => {
+test('svc config show prints no secret in any format', async () => {
   const folder = await makeFolder({ 'svc-config.yaml': FILE });
   try {
     const forms = [[], ['--json'], ['--sources'], ['--sources', '--json']];
@@ -70,7 +70,7 @@ test('svc config show has none of them, in any form', async () => {
   }
 });
 
-test('svc config check names what is wrong with such a field, and quotes none of it', async () => {
+test('svc config check names an invalid field with a secret without quoting it', async () => {
   const long = `https://hooks.example/${PLANTED}/${'x'.repeat(9_000)}`;
   const alert = `{name: a, metric: m, threshold: 0, action: {type: webhook, url: "${long}"}}`;
   const broken = `endpoint: "https://u:${PLANTED}@host`;
@@ -94,7 +94,7 @@ test('svc config check names what is wrong with such a field, and quotes none of
   }
 });
 
-test('the configuration of the console has none of them, nor has the log of a webhook that fails', async () => {
+test('The console and the log of a failed webhook contain no secret', async () => {
   await using engine = await startConsoleEngine({ modules: [`  - ${TELEMETRY}`] });
   await using worker = await RawWorker.connect(engine.url);
   const { status, text } = await ask(engine, '/_console/v1/config');
@@ -110,7 +110,7 @@ test('the configuration of the console has none of them, nor has the log of a we
   expect(engine.log.join('\n')).not.toContain(PLANTED);
 });
 
-test('an endpoint that ends the start is named without its password', async () => {
+test('An invalid endpoint is named without its password', async () => {
   const endpoint = `ftp://u:${PLANTED}@collector.example`;
   const config = JSON.stringify({ enabled: true, exporter: 'otlp', endpoint });
   const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n  - {name: svc-observability, config: ${config}}\n`;

@@ -1,4 +1,4 @@
-// `svc backup --url …` in the folder of one engine, for another one: who restores the copy must not find the wrong data.
+// `svc backup --url …` for another engine than the one of this folder: the copy must hold the data of that engine.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const place = (name: string) => join(folder.path, name);
 const svc = (args: readonly string[], env: Record<string, string> = {}) =>
   runSvc(args, { cwd: folder.path, env: { XDG_CONFIG_HOME: place('config'), ...env } });
 
-/** An engine with a store of its own, which holds one entry that says whose it is. */
+/** An engine with its own store, which holds one entry with the name of the engine. */
 async function startStore(name: keyof typeof WORK): Promise<TestEngine> {
   const engine = await startTestEngine({ yaml: stateYaml(place(name)) });
   await using worker = await RawWorker.connect(engine.url);
@@ -27,7 +27,7 @@ async function startStore(name: keyof typeof WORK): Promise<TestEngine> {
   return engine;
 }
 
-/** What a backup holds, and whose. */
+/** The bytes of the copied store. */
 function contentOf(copy: string): string {
   const { stores } = JSON.parse(readFileSync(join(place(copy), 'svc-backup.json'), 'utf8'));
   return readFileSync(join(place(copy), stores[0].copy, 'data.mdb'), 'latin1');
@@ -45,8 +45,8 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-describe('svc backup with an engine that is named', () => {
-  test('copies the stores of that engine, named by flag, variable or context, and not those of the local folder', async () => {
+describe('svc backup with a named engine', () => {
+  test('copies the stores of the engine that a flag, a variable or a context names', async () => {
     await svc(['context', 'add', 'other', '--url', named.url]);
     const orders: readonly (readonly [string, string[], Record<string, string>])[] = [
       ['flag', ['--url', named.url], {}],
@@ -62,7 +62,7 @@ describe('svc backup with an engine that is named', () => {
     }
   });
 
-  test('needs no configuration here, and takes none beside', async () => {
+  test('needs no local configuration, and refuses --config', async () => {
     const args = ['backup', place('copy'), '--url', named.url];
     const both = await svc([...args, '--config', 'svc-config.yaml']);
     expect(both).toMatchObject({ code: 2, stderr: expect.stringMatching(/--config .* --url/) });
@@ -72,7 +72,7 @@ describe('svc backup with an engine that is named', () => {
     expect(contentOf('copy')).toContain(WORK.named);
   });
 
-  test('makes no copy where that engine is not there or does not let it in', async () => {
+  test('makes no copy if that engine is not reachable or refuses the token', async () => {
     const gone = await svc(['backup', 'copy', '--url', 'ws://127.0.0.1:9']);
     expect(gone).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('127.0.0.1:9') });
     expect(existsSync(place('copy'))).toBe(false);
@@ -87,7 +87,7 @@ describe('svc backup with an engine that is named', () => {
   });
 });
 
-test('svc backup without one copies the stores of the local folder', async () => {
+test('svc backup without a named engine copies the stores of the local folder', async () => {
   const { code, stdout } = await svc(['backup', 'copy', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ verified: true, stores: [{ folder: place('local') }] });

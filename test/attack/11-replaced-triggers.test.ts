@@ -1,10 +1,11 @@
-// A trigger id is all that names a trigger, and lists show it. A connection that comes from the same address must not
-// have its own function run in place of the victim's by registering that id; a client that comes back must find it again.
+// A trigger is identified by its id, which lists show. A connection from the same address must not replace the trigger
+// of another one by registering that id, and a client that reconnects must get its own trigger back.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
 import { startTestEngine } from '../support/engine/test-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
 const NO_AUTH_FUNCTION = '{}';
 const TOKENS_ARE_PREFIXES = '{auth_function_id: auth}';
@@ -12,7 +13,7 @@ const TOKENS_ARE_PREFIXES = '{auth_function_id: auth}';
 describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) => {
   beforeEach(() => vi.stubEnv('SVC_TRANSPORT', transport));
 
-  test('is not replaced by an anonymous one of the same address, whose registration waits', async () => {
+  test('is not replaced by an anonymous connection of the same address, whose registration waits', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     const victim = await world.page();
     await bindTo(victim, 'api::victim');
@@ -22,7 +23,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.fire()).toBe('api::victim');
   });
 
-  test('is not replaced under another prefix, nor without one', async () => {
+  test('is not replaced by a connection with another prefix or without one', async () => {
     await using world = await startWorld(TOKENS_ARE_PREFIXES);
     await bindToOwn(await world.page('user-1'));
     for (const token of ['user-2', 'user-', 'user-1 ', 'USER-1', 'user-1:', 'none']) {
@@ -32,7 +33,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.fire()).toBe('api::own of user-1');
   });
 
-  test('is not replaced by one that merely has no prefix either', async () => {
+  test('is not replaced when neither connection has a prefix', async () => {
     await using world = await startWorld(TOKENS_ARE_PREFIXES);
     const victim = await world.page('none');
     await bindTo(victim, 'api::victim');
@@ -40,7 +41,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.targets()).toEqual(['api::victim']);
   });
 
-  test('passes at once to a connection of the same prefix', async () => {
+  test('is replaced at once by a connection of the same prefix', async () => {
     await using world = await startWorld(TOKENS_ARE_PREFIXES);
     const old = await world.page('user-1');
     await bindToOwn(old);
@@ -51,7 +52,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.fire()).toBe('api::again of user-1');
   });
 
-  test('is not taken with a reattach whose token is forged', async () => {
+  test('is not replaced after a reattach with a forged token', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     const victim = await world.page();
     await bindTo(victim, 'api::victim');
@@ -65,7 +66,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(world.engine.counters.get('reattach.refused')).toBe(6);
   });
 
-  test('stays with its client over a proven reattach, also while others wait for the id', async () => {
+  test('stays with its client over a valid reattach, also while others wait for the id', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     const victim = await world.page();
     await bindTo(victim, 'api::victim');
@@ -74,14 +75,14 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     const { workerId: previous_worker_id, reattachToken: reattach_token } = victim;
     successor.send({ type: 'reattach', previous_worker_id, reattach_token });
     await successor.settled();
-    // The old connection is gone, and the replay of the new one is still to come: the moment to be quick.
+    // The old connection is gone, and the new one has not registered its triggers yet.
     await bindTo(await world.page(), 'api::thief');
     expect(await world.targets()).toEqual([]);
     await bindTo(successor, 'api::again');
     expect(await world.targets()).toEqual(['api::again']);
   });
 
-  test('of a trusted worker, or a durable one, is refused at once', async () => {
+  test('is refused at once if it has the id of a trusted or a durable trigger', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     await bindTo(world.backend, 'api::victim');
     const own = { trigger_type: 'not there yet', function_id: 'api::victim' };
@@ -95,7 +96,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.targets()).toEqual(['api::victim']);
   });
 
-  test('is not taken back by another connection', async () => {
+  test('is not unregistered by another connection', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     await bindTo(await world.page(), 'api::victim');
     const thief = await world.page();
@@ -105,7 +106,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.targets()).toEqual(['api::victim']);
   });
 
-  test('goes to a client without a token in the moment in which its old connection ends', async () => {
+  test('is replaced by a waiting connection as soon as its own connection ends', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     const old = await world.page();
     await bindTo(old, 'api::old');
@@ -114,13 +115,13 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.targets()).toEqual(['api::old']);
     world.clearProvider();
     old.socket.terminate();
-    await waitFor('the trigger is the successor’s', async () => (await world.targets())[0] === 'api::again');
+    await waitFor('the successor has the trigger', async () => (await world.targets())[0] === 'api::again');
     expect(world.sentToProvider()).toEqual(['unregistertrigger api::old', 'registertrigger api::again']);
     expect(await world.fire()).toBe('api::again');
     expect(successor.frames).toEqual([]);
   });
 
-  test('a type that a connection provides is no more replaceable: its bindings and their configs stay where they are', async () => {
+  test('is not sent to another connection that registers the type of its provider', async () => {
     await using world = await startWorld(TOKENS_ARE_PREFIXES);
     const victim = await world.page('provider');
     victim.send({ type: 'registertriggertype', id: 'theirs', description: 'Theirs' });
@@ -138,7 +139,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
 
 const BINDING = { type: 'registertrigger', id: 't-1', trigger_type: 'tick', config: {} };
 
-/** An engine with a trusted worker that provides the type `tick` and offers all targets, and a port for pages. */
+/** An engine with a restricted port and a trusted worker that provides the type `tick` and registers all targets. */
 async function startWorld(rbac: string) {
   const rules = rbac
     .replace(/}$/, '')
@@ -165,13 +166,13 @@ workers:
     engine,
     backend,
     async page(token = 'none'): Promise<RawWorker> {
-      const page = await RawWorker.connect(String(engine.urls[1]), { path: `/?token=${encodeURIComponent(token)}` });
+      const page = await connectPage(engine, { path: `/?token=${encodeURIComponent(token)}` });
       pages.push(page);
       return page;
     },
-    /** What the triggers of the type call, in the order of their names. */
+    /** The functions of the triggers of the type, sorted. */
     targets: async () => (await rows()).map(({ function_id }) => function_id).sort(),
-    /** The provider calls what the first trigger names; what ran. */
+    /** The result of the function of the first trigger, called by the provider. */
     async fire(): Promise<unknown> {
       const [row] = await rows();
       return (await provider.call(String(row?.function_id))).result;
@@ -192,7 +193,7 @@ function grantOf(token: string): Readonly<Record<string, unknown>> {
   return { function_registration_prefix: token };
 }
 
-/** The same, of a function that the page itself offers: with a prefix it may name no other. */
+/** The same for a function of the page itself: with a prefix it may name no other. */
 async function bindToOwn(page: RawWorker, functionId = 'api::own'): Promise<void> {
   const token = new URL(page.socket.url).searchParams.get('token');
   await page.serve(functionId, () => `${functionId} of ${token}`);

@@ -1,9 +1,10 @@
-// A page of another site has the browser of its reader fetch addresses of the console: as image, script, frame, form or
-// link. It cannot read the answers, but the engine would carry the requests out. `Sec-Fetch-Site` gives it away.
+// A page of another site makes the browser of its visitor request addresses of the console, as image, script, frame,
+// form or link. It cannot read the answers, but the engine would run the requests. `Sec-Fetch-Site` shows where they
+// come from.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { API_PREFIX } from '../../src/console/api/envelope.ts';
 import { type RunningConsole, startConsole } from '../../src/console/server/server.ts';
-import { API_PREFIX } from '../../src/console-api/envelope.ts';
 import { answerChecks } from '../../src/generated/console-contract.ts';
 import { ask } from '../support/clients/http-engine.ts';
 import { tryUpgrade } from '../support/clients/upgrade.ts';
@@ -11,7 +12,7 @@ import { type ConsoleEngine, startConsoleEngine } from '../support/telemetry/con
 
 type Headers = Record<string, string>;
 
-/** What browsers send of what a page of another site has them fetch. */
+/** The headers of browsers for requests of a page of another site. */
 const FOREIGN: Readonly<Record<string, Headers>> = {
   'an image': { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
   'a script': { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
@@ -31,7 +32,7 @@ const FOREIGN: Readonly<Record<string, Headers>> = {
   'a word that no browser knows yet': { 'sec-fetch-site': 'other-planet' },
 };
 
-/** What the console's own pages, programs and persons send. */
+/** The headers of the console's own pages, of programs and of typed addresses. */
 const OWN: Readonly<Record<string, Headers>> = {
   'a program': {},
   'an address that was typed': {
@@ -43,7 +44,7 @@ const OWN: Readonly<Record<string, Headers>> = {
   'a page of the same origin': { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
 };
 
-/** The console's pages come from another port, which is the same site or another one, by the name they are asked under. */
+/** The console's pages come from another port: depending on the host name that is the same site or another one. */
 const OWN_OF_ENGINE: Readonly<Record<string, Headers>> = {
   ...OWN,
   'a page of the console': {
@@ -101,8 +102,8 @@ async function startPages(engine: ConsoleEngine): Promise<{ readonly httpPort: n
   return { httpPort: Number(new URL(running.url).port) };
 }
 
-describe.each(['uws', 'ws'])('what a page of another site has fetched from the engine, on %s', (transport) => {
-  test('is carried out on none of the reads of the console, nor is the list of routes or of metrics', async () => {
+describe.each(['uws', 'ws'])('a request of a page of another site to the engine, on %s', (transport) => {
+  test('is refused on every read of the console, on the list of routes and on the metrics', async () => {
     const engine = await startEngine(transport);
     expect(READS.length).toBeGreaterThan(30);
     const paths = [
@@ -125,7 +126,7 @@ describe.each(['uws', 'ws'])('what a page of another site has fetched from the e
     }
   });
 
-  test('does not keep the console, a person and programs from asking', async () => {
+  test('is refused, while those of the console, of programs and of typed addresses are answered', async () => {
     const engine = await startEngine(transport);
     for (const [what, headers] of Object.entries(OWN_OF_ENGINE)) {
       for (const path of ['/_console/v1/status', '/_console/v1/openapi.json']) {
@@ -137,7 +138,7 @@ describe.each(['uws', 'ws'])('what a page of another site has fetched from the e
     }
   });
 
-  test('opens no live socket', async () => {
+  test('does not open a live socket', async () => {
     const { httpPort } = await startEngine(transport);
     const path = '/_console/v1/live';
     for (const [what, headers] of Object.entries(FOREIGN)) {
@@ -147,8 +148,8 @@ describe.each(['uws', 'ws'])('what a page of another site has fetched from the e
   });
 });
 
-describe('what a page of another site has fetched from the console server', () => {
-  test('is passed on to the engine for none of the reads', async () => {
+describe('a request of a page of another site to the console server', () => {
+  test('is never forwarded to the engine', async () => {
     const pages = await startPages(await startEngine('uws'));
     for (const path of READS) {
       const { status } = await ask(pages, `/api${path}`, { headers: FOREIGN['an image'] ?? {} });
@@ -163,7 +164,7 @@ describe('what a page of another site has fetched from the console server', () =
     }
   });
 
-  test('is no page of another port of the same host either, whose WebSockets no browser holds back', async () => {
+  test('is refused also from another port of the same host, for requests and for WebSockets', async () => {
     const pages = await startPages(await startEngine('uws'));
     const own = `127.0.0.1:${pages.httpPort}`;
     for (const origin of [
@@ -186,7 +187,7 @@ describe('what a page of another site has fetched from the console server', () =
     expect((await ask(pages, '/api/status', { headers })).status).toBe(200);
   });
 
-  test('may be a page of it: a link to the console opens it from anywhere', async () => {
+  test('is answered if it is a link to a page of the console', async () => {
     const pages = await startPages(await startEngine('uws'));
     const link = FOREIGN['a link that was clicked'] ?? {};
     for (const path of ['/', '/functions', '/traces?trace=abc']) {

@@ -1,5 +1,5 @@
-// What a route answers when no worker has it: it is gone at once where its owner took it back, and away for a moment where its
-// owner left and may return.
+// The status of a route without a worker: 404 at once if its worker unregistered it, and 503 for a while if its worker
+// left and may return.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { http, registerWorker } from '../../src/sdk/index.ts';
@@ -8,18 +8,19 @@ import { IiiClient } from '../support/clients/iii-client.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { WorkerProcess } from '../support/engine/worker-process.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { restrictedUrl } from './restricted-page.ts';
 
 const RESTRICTED =
   '{name: svc-worker-manager, config: {port: 0, rbac: {expose_functions: [], allow_trigger_types: [http]}}}';
 const AWAY = { status: 503, headers: { 'retry-after': '1' } };
 
-// The client of the peer reports every connection on the console.
+// The iii client reports every connection on the console.
 beforeEach(() => {
   vi.spyOn(console, 'debug').mockReturnValue(undefined);
 });
 
-describe('an owner that takes its route back and goes on working: 404 at once', () => {
-  test('with our SDK', async () => {
+describe('a route is 404 at once when a connected worker unregisters it', () => {
+  test('with svc-sdk', async () => {
     await using engine = await startHttpEngine();
     const svc = registerWorker(engine.url, { handle_signals: false });
     const show = svc.registerFunction('a::show', () => ({ body: 'here' }));
@@ -27,13 +28,13 @@ describe('an owner that takes its route back and goes on working: 404 at once', 
     await route.ready();
     expect((await ask(engine, '/a')).status).toBe(200);
     route.unregister();
-    // Its answer proves that the engine has read the frame before it.
+    // The answer shows that the engine has read the frame sent before.
     await show.trigger({});
     expect(await ask(engine, '/a')).toMatchObject({ status: 404 });
     await svc.shutdown();
   });
 
-  test('with the SDK of the peer', async () => {
+  test('with the iii SDK', async () => {
     await using engine = await startHttpEngine();
     await using client = new IiiClient(engine.url);
     client.sdk.registerFunction('a::show', async () => ({ body: 'here' }));
@@ -56,7 +57,7 @@ describe('an owner that takes its route back and goes on working: 404 at once', 
     expect(await ask(engine, '/a')).toMatchObject({ status: 404 });
   });
 
-  test('also the old path of a trigger that its owner changes', async () => {
+  test('and for the old path when a worker changes the path of its trigger', async () => {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     await serve(worker, '/a');
@@ -66,8 +67,8 @@ describe('an owner that takes its route back and goes on working: 404 at once', 
   });
 });
 
-describe('an owner that leaves: 503 with Retry-After', () => {
-  test('killed without a word', async () => {
+describe('a route is 503 with Retry-After when its worker leaves', () => {
+  test('because it is killed', async () => {
     await using engine = await startHttpEngine();
     await using worker = await WorkerProcess.startRoute(engine.url, '/a', 'one');
     worker.kill('SIGKILL');
@@ -76,7 +77,7 @@ describe('an owner that leaves: 503 with Retry-After', () => {
     expect(await ask(engine, '/a')).toMatchObject(AWAY);
   });
 
-  test('by SIGTERM, from the moment on in which it takes no more, while what it took is finished', async () => {
+  test('because of SIGTERM, while its running call finishes', async () => {
     await using engine = await startHttpEngine();
     await using worker = await WorkerProcess.startRoute(engine.url, '/a', 'one');
     const running = ask(engine, '/a?ms=700');
@@ -89,7 +90,7 @@ describe('an owner that leaves: 503 with Retry-After', () => {
     expect(await ask(engine, '/a')).toMatchObject(AWAY);
   });
 
-  test('with the SDK of the peer, which just closes', async () => {
+  test('with the iii SDK, which closes without a draining frame', async () => {
     await using engine = await startHttpEngine();
     const client = new IiiClient(engine.url);
     client.sdk.registerFunction('a::show', async () => ({ body: 'here' }));
@@ -101,7 +102,7 @@ describe('an owner that leaves: 503 with Retry-After', () => {
     expect(seen.at(-1)).toMatchObject(AWAY);
   });
 
-  test('any client that says `draining` before it takes its route back', async () => {
+  test('with any client that sends `draining` before it unregisters the route', async () => {
     await using engine = await startHttpEngine('', { workers: [RESTRICTED] });
     for (const url of [engine.url, restrictedUrl(engine)]) {
       await using worker = await RawWorker.connect(url);
@@ -114,7 +115,7 @@ describe('an owner that leaves: 503 with Retry-After', () => {
   });
 });
 
-test('a rolling restart of two workers with SIGTERM, under requests all the while: no 404, and no request without an answer', async () => {
+test('Requests during a rolling restart with SIGTERM are answered 200 or 503, never 404', async () => {
   await using engine = await startHttpEngine();
   let workers = [
     await WorkerProcess.startRoute(engine.url, '/a', 'one'),
@@ -134,7 +135,7 @@ test('a rolling restart of two workers with SIGTERM, under requests all the whil
     await old?.ended();
     workers = [...others, await WorkerProcess.startRoute(engine.url, '/a', name)];
   }
-  // Both at once: no worker has the route until they are back.
+  // Both at once: no worker has the route for a while.
   for (const worker of workers) worker.kill('SIGTERM');
   await Promise.all(workers.map((worker) => worker.ended()));
   expect(await ask(engine, '/a')).toMatchObject(AWAY);
@@ -146,12 +147,6 @@ test('a rolling restart of two workers with SIGTERM, under requests all the whil
   last.kill('SIGTERM');
   await last.ended();
 });
-
-function restrictedUrl({ urls }: HttpEngine): string {
-  const [, url] = urls.filter((address) => address.startsWith('ws:'));
-  if (url === undefined) throw new Error('The engine has no restricted port');
-  return url;
-}
 
 async function serve(worker: RawWorker, path: string): Promise<void> {
   await worker.serve('a::show', () => ({ body: 'here' }));
@@ -169,7 +164,7 @@ async function bind(worker: RawWorker, path: string): Promise<void> {
   await worker.settled();
 }
 
-/** Asks again and again until an answer is the one that is wanted; returns all answers. */
+/** Repeats the request until an answer is the wanted one, and returns all answers. */
 async function until(engine: HttpEngine, path: string, isWanted: (reply: HttpReply) => boolean): Promise<HttpReply[]> {
   const seen: HttpReply[] = [];
   await waitFor(`the answer for ${path}`, async () => {

@@ -1,4 +1,4 @@
-// A page that may serve routes asks for its own route, and streams the answer to itself without reading it.
+// A page that may serve routes requests its own route, and streams the answer to itself without reading it.
 
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -6,15 +6,16 @@ import { ChannelClient, channelUrl, type Ref } from '../support/clients/channel-
 import { type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { within } from '../support/wait-for.ts';
+import { restrictedUrl } from './restricted-page.ts';
 
 const MIB = 1024 * 1024;
 const ROUTES = `{name: svc-worker-manager, config: {port: 0, rbac: {allow_trigger_types: [http], expose_functions: []}}}`;
 
-test('unread bytes of its answers count towards its share of the channels, all answers together', async () => {
+test('Unread bytes of all streamed answers count towards the channel limit of the page', async () => {
   await using scene = await openScene('limits: {browser: {channel_bytes: 4194304}}');
   for (let one = 0; one < 3; one++) {
     const { writer, client } = await scene.beginAnswer();
-    // The sockets of this machine take some megabytes before anything is kept.
+    // The sockets of this machine take some megabytes before the engine keeps bytes.
     const piece = Buffer.alloc(MIB - 1024);
     for (let sent = 0; sent < 60 && writer.socket.readyState === writer.socket.OPEN; sent++) {
       await writer.send(piece).catch(() => undefined);
@@ -24,11 +25,11 @@ test('unread bytes of its answers count towards its share of the channels, all a
     expect(reason).toContain('limits.browser.channel_bytes');
     expect(client.destroyed).toBe(false);
   }
-  // The next one finds nothing left at all: trusted workers have theirs.
+  // Each answer of the page is closed. The share of trusted workers is untouched.
   expect(scene.engine.counters.get('channels.trouble', 'buffer_full')).toBe(3);
 });
 
-test('orders for the head of an answer end where they are more than any head needs', async () => {
+test('An answer with too many headers is 502', async () => {
   await using scene = await openScene();
   const { writer, client } = await scene.beginAnswer();
   const answer = new Promise<string>((resolve) => client.once('data', (bytes: Buffer) => resolve(bytes.toString())));
@@ -41,7 +42,7 @@ test('orders for the head of an answer end where they are more than any head nee
   expect(await writer.end()).toMatchObject({ code: 4420 });
 });
 
-test('an answer with a long head is streamed as before', async () => {
+test('An answer with a long header is streamed', async () => {
   await using scene = await openScene();
   const { writer, client } = await scene.beginAnswer();
   let text = '';
@@ -63,7 +64,7 @@ interface Answering {
 
 async function openScene(top = '') {
   const engine: HttpEngine = await startHttpEngine('', { top, workers: [ROUTES] });
-  const pageUrl = engine.urls.filter((url) => url.startsWith('ws:'))[1] ?? '';
+  const pageUrl = restrictedUrl(engine);
   const page = await RawWorker.connect(pageUrl);
   await page.register('api::mine');
   const config = { api_path: '/mine' };

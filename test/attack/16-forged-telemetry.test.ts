@@ -1,23 +1,27 @@
-// Telemetry that a restricted connection makes up: it must not keep that of trusted workers out.
+// Forged telemetry of a restricted connection: it must not displace the telemetry of trusted workers.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
 import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
 import { ask, OBSERVED } from '../support/telemetry/observability-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { connectPage } from './restricted-page.ts';
 
 const YEAR_2500 = '16725225600000000000';
-/** More than the store of logs keeps. */
+/** More than the log store keeps. */
 const FORGED = 1_500;
 
-test('Log records of the year 2500 do not keep later records of trusted workers out of the store', async () => {
+test('Log records of the year 2500 do not displace later records of trusted workers', async () => {
   await using engine = await startEngine();
   await using trusted = await RawWorker.connect(engine.url);
-  await using stranger = await RawWorker.connect(engine.urls[1] ?? '');
+  await using page = await connectPage(engine);
   const times = { timeUnixNano: YEAR_2500, observedTimeUnixNano: YEAR_2500 };
   const logRecords = Array.from({ length: FORGED }, () => ({ ...times, body: { stringValue: 'forged' } }));
-  stranger.sendBinary(frameOf('LOGS', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }));
-  await waitFor('they are stored', async () => Number((await ask(trusted, 'engine::logs::list', {})).total) >= 1_000);
+  page.sendBinary(frameOf('LOGS', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }));
+  await waitFor(
+    'the forged records are stored',
+    async () => Number((await ask(trusted, 'engine::logs::list', {})).total) >= 1_000,
+  );
   await trusted.call('engine::log::error', { message: 'the cellar is under water' });
   const found = await waitFor('the record of the trusted worker is stored', async () => {
     const { logs } = await ask(trusted, 'engine::logs::search', { query: 'cellar' });
@@ -28,16 +32,16 @@ test('Log records of the year 2500 do not keep later records of trusted workers 
   expect(Object(logs)[0].timestamp_unix_nano / 1e6).toBeLessThan(Date.now() + 1_000);
 });
 
-test('A metric of the year 2500 does not hide what the worker that it names reports later', async () => {
+test('A metric of the year 2500 does not hide later metrics of the worker that it names', async () => {
   await using engine = await startEngine();
   await using trusted = await RawWorker.connect(engine.url);
-  await using stranger = await RawWorker.connect(engine.urls[1] ?? '');
-  stranger.sendBinary(gauge(1_000, YEAR_2500));
+  await using page = await connectPage(engine);
+  page.sendBinary(gauge(1_000, YEAR_2500));
   const listed = async () =>
     JSON.stringify(await ask(trusted, 'engine::metrics::list', { metric_name: 'cellar.water' }));
-  await waitFor('it is stored', async () => (await listed()).includes('1000'));
+  await waitFor('the forged metric is stored', async () => (await listed()).includes('1000'));
   trusted.sendBinary(gauge(7, String(Date.now() * 1e6)));
-  await waitFor('the worker has reported', async () => (await listed()).includes('"value":7'));
+  await waitFor('the metric of the worker is stored', async () => (await listed()).includes('"value":7'));
   expect(await listed()).not.toContain('16725225');
 });
 

@@ -22,7 +22,7 @@ test('[SDK-13] [SDK-15] Every example of the browser SDK compiles, and its sourc
 }, () => {
   const hooks = readdirSync(join(FOLDER, 'react')).map((name) => `react/${name}`);
   const examples = new Map(
-    ['index.ts', 'options.ts', ...hooks].flatMap((name) =>
+    ['index.ts', ...hooks].flatMap((name) =>
       examplesIn(join(FOLDER, name)).map((text, index) => [
         join(FOLDER, `example-${index}-${name.replace('/', '-')}`),
         text,

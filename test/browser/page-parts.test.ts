@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
     await using site = await startGuardedEngine({ exposes: '*' });
     await using opened = await open();
     await opened.page.route(/\/(channels|streams|incoming-calls)\.js$/, (route) => route.abort());
-    const told = await opened.page.evaluate(
+    const result = await opened.page.evaluate(
       async ({ url, token }) => {
         const lines: string[] = [];
         const log = (_level: string, line: string): void => void lines.push(line);
@@ -119,8 +119,8 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk', () => {
       },
       { url: site.url, token: TOKEN },
     );
-    expect(told).toMatchObject({ channel: 'UNREACHABLE', groups: 'UNREACHABLE', watch: 'UNREACHABLE', call: 5 });
-    expect(told.lines.join('\n')).toContain('cannot run functions of this page');
+    expect(result).toMatchObject({ channel: 'UNREACHABLE', groups: 'UNREACHABLE', watch: 'UNREACHABLE', call: 5 });
+    expect(result.lines.join('\n')).toContain('cannot run functions of this page');
     const call = site.backend.trigger({ function_id: 'ui::f', payload: 1 });
     await expect(call).rejects.toMatchObject({ code: 'invocation_failed' });
     expect(opened.problems).toEqual([]);

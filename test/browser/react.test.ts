@@ -12,7 +12,7 @@ import { reactFiles } from './support/react-page.ts';
 import { Page, type PartName } from './support/react-parts.ts';
 
 const EVERY_PART: readonly PartName[] = ['connection', 'echo', 'room', 'entry', 'notice'];
-const NO_EVENTS = { told: [], status: 'live', recovered: true };
+const NO_EVENTS = { received: [], status: 'live', recovered: true };
 
 describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
   let browser: Browser;
@@ -94,20 +94,25 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
       ['a', { n: 1 }],
       ['b', { n: 2 }],
     ];
-    await shows(page, 'room', { items, told: [2, 3, 4], status: 'live', recovered: true });
+    await shows(page, 'room', { items, received: [2, 3, 4], status: 'live', recovered: true });
     proxy.close();
-    await shows(page, 'room', { items, told: [2, 3, 4], status: 'reconnecting', recovered: true });
+    await shows(page, 'room', { items, received: [2, 3, 4], status: 'reconnecting', recovered: true });
     await room.delete('a');
     await room.send('typing', 5);
     proxy.reopen();
-    await shows(page, 'room', { items: [['b', { n: 2 }]], told: [3, 4, 5], status: 'live', recovered: true });
+    await shows(page, 'room', { items: [['b', { n: 2 }]], received: [3, 4, 5], status: 'live', recovered: true });
     proxy.close();
-    await shows(page, 'room', { items: [['b', { n: 2 }]], told: [3, 4, 5], status: 'reconnecting', recovered: true });
+    await shows(page, 'room', {
+      items: [['b', { n: 2 }]],
+      received: [3, 4, 5],
+      status: 'reconnecting',
+      recovered: true,
+    });
     // More than the engine keeps for clients that reconnect.
     await Promise.all(Array.from({ length: 1_100 }, () => room.send('typing', 6)));
     await room.set('b', { n: 3 });
     proxy.reopen();
-    await shows(page, 'room', { items: [['b', { n: 3 }]], told: [3, 4, 5], status: 'live', recovered: false });
+    await shows(page, 'room', { items: [['b', { n: 3 }]], received: [3, 4, 5], status: 'live', recovered: false });
     expect(opened.problems).toEqual([]);
   });
 
@@ -122,7 +127,13 @@ describe.skipIf(!hasChromium)('a page with svc-browser-sdk/react', () => {
       .ready();
     await using opened = await open();
     await start(opened.page, site, ['room']);
-    await shows(opened.page, 'room', { items: [], told: [], status: 'ended', recovered: true, error: 'UNAUTHORIZED' });
+    await shows(opened.page, 'room', {
+      items: [],
+      received: [],
+      status: 'ended',
+      recovered: true,
+      error: 'UNAUTHORIZED',
+    });
     expect(opened.problems).toEqual([]);
   });
 

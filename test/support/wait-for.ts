@@ -1,8 +1,8 @@
-// Waiting for what nothing announces: the wire acknowledges no registration, so a test can only look again.
+// Waiting for a state that no event announces, such as a registration, which the wire does not acknowledge.
 
 const LOOK_INTERVAL_MS = 5;
 
-/** Looks until `look` gives something other than `undefined` or `false`, and returns it. `what` names it on failure. */
+/** Repeats `look` until it returns a value other than `undefined` or `false`. `what` names it on failure. */
 export async function waitFor<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,

@@ -1,4 +1,4 @@
-// The pages of docs/: each is found from the first one, and no link leads nowhere.
+// The pages of docs/: the first page leads to each of them, and every link has a target.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

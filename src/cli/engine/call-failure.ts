@@ -1,8 +1,7 @@
 // The text of a failed call (CLI-22): what failed, its code, the place in the handler, and the trace.
 
 import type { SvcError } from '../../sdk/calls/errors.ts';
-import { exitCodeOfError } from '../kernel/exit-codes.ts';
-import { CliFailure } from '../kernel/failures.ts';
+import { CliFailure, exitCodeOfError } from '../kernel/failures.ts';
 
 const FRAMES_MAX = 3;
 

@@ -1,4 +1,5 @@
-// The connection of a client command. It serves one command, does not register as a worker, and never reconnects.
+// The connection of a client command. It serves one command, does not register as a worker, and never reconnects; a
+// command that polls opens a new one when it is lost.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -9,9 +10,8 @@ import type { StateClient } from '../../sdk/data/state-client.ts';
 import type { SvcStream } from '../../sdk/streams/streams.ts';
 import type { Platform } from '../../sdk/worker/platform.ts';
 import type { Context } from '../kernel/command.ts';
-import { EXIT } from '../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../kernel/failures.ts';
-import type { CONNECTION_FLAGS } from '../kernel/shared-flags.ts';
+import { CliFailure, EXIT, usageFailure } from '../kernel/failures.ts';
+import type { CONNECTION_FLAGS } from '../kernel/flags.ts';
 import { printedNumber, withNumberWatch } from '../text/number-loss.ts';
 import { formatDuration } from '../text/times.ts';
 import { callFailure } from './call-failure.ts';
@@ -212,3 +212,39 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no route to the network',
 };
+
+type FollowContext = Pick<Context<typeof CONNECTION_FLAGS>, 'flags' | 'output' | 'terminal'>;
+
+const RECONNECT_MS = 1_000;
+
+/** Calls `poll` every `intervalMs`, never twice at a time. Ends only by a failure that is not a lost connection. */
+export async function follow(
+  context: FollowContext,
+  intervalMs: number,
+  poll: (engine: EngineConnection) => Promise<void>,
+): Promise<never> {
+  let isLost = false;
+  for (let hasConnected = false; ; ) {
+    try {
+      await withEngine(context, async (engine) => {
+        if (isLost) context.output.note(`Reconnected to ${engine.address}.`);
+        isLost = false;
+        hasConnected = true;
+        for (;;) {
+          await poll(engine);
+          await Promise.race([engine.lost, pause(intervalMs)]);
+        }
+      });
+    } catch (error) {
+      const isLoss = error instanceof CliFailure && error.report.code === 'ENGINE_UNREACHABLE';
+      if (!hasConnected || !isLoss) throw error;
+      if (!isLost) context.output.note(`${error.message} Reconnecting.`);
+      isLost = true;
+      await pause(RECONNECT_MS);
+    }
+  }
+}
+
+function pause(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs));
+}

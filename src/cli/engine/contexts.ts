@@ -6,8 +6,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { nearestWords } from '../../core/config-fields/nearest.ts';
-import { EXIT } from '../kernel/exit-codes.ts';
-import { CliFailure } from '../kernel/failures.ts';
+import { CliFailure, EXIT } from '../kernel/failures.ts';
 import { isRecord, type JsonRecord, textIn } from '../text/records.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

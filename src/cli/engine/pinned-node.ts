@@ -10,8 +10,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
-import { EXIT } from '../kernel/exit-codes.ts';
-import { CliFailure } from '../kernel/failures.ts';
+import { CliFailure, EXIT } from '../kernel/failures.ts';
 import type { StopSignal, Terminal } from '../text/terminal.ts';
 
 const ENGINE_NODE_MIN = { major: 22, minor: 15 } as const;

@@ -2,7 +2,7 @@
 
 import type { Format, Output } from '../text/output.ts';
 import type { Terminal } from '../text/terminal.ts';
-import type { ExitCode } from './exit-codes.ts';
+import type { ExitCode } from './failures.ts';
 import type { FlagTable, FlagValues } from './flags.ts';
 
 export interface Example {

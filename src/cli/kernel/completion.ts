@@ -10,9 +10,8 @@ import { isRecord, recordsIn, textIn, textsIn } from '../text/records.ts';
 import type { Terminal } from '../text/terminal.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Command, OperandKind } from './command.ts';
-import type { FlagTable } from './flags.ts';
+import { type FlagTable, GLOBAL_FLAGS } from './flags.ts';
 import { TOPICS } from './help-topics.ts';
-import { GLOBAL_FLAGS } from './shared-flags.ts';
 
 /** The names of that kind; `before` are the operands to the left of the cursor. */
 export type Names = (kind: OperandKind, before: readonly string[]) => Promise<readonly string[]>;

@@ -7,8 +7,7 @@ import { type ConfigProblem, formatProblem } from '../../config/problem.ts';
 import { readConfigFile } from '../../config/read-file.ts';
 import { assertSafeToStart, declareModules, StartError } from '../../engine/start-checks.ts';
 import type { Terminal } from '../text/terminal.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { CliFailure } from './failures.ts';
+import { CliFailure, EXIT, type ExitCode } from './failures.ts';
 import type { FlagTable } from './flags.ts';
 
 export const CONFIG_FILE = 'svc-config.yaml';

@@ -2,7 +2,7 @@
 // the codes.
 
 import { wrap } from '../text/display-text.ts';
-import { EXIT_MEANINGS } from './exit-codes.ts';
+import { EXIT_MEANINGS } from './failures.ts';
 
 export const TOPICS: Readonly<Record<string, () => string>> = {
   config: () => CONFIG,

@@ -3,10 +3,9 @@
 import { formatPairs, INDENT, TEXT_COLUMNS, wrap } from '../text/display-text.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
 import type { Command, Example } from './command.ts';
-import { EXIT_MEANINGS, type ExitCode, MONITOR_CODES } from './exit-codes.ts';
-import type { Flag, FlagTable } from './flags.ts';
+import { EXIT_MEANINGS, type ExitCode, MONITOR_CODES } from './failures.ts';
+import { CONNECTION_FLAGS, type Flag, type FlagTable, GLOBAL_FLAGS, OUTPUT_FLAGS } from './flags.ts';
 import { TOPICS } from './help-topics.ts';
-import { CONNECTION_FLAGS, GLOBAL_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
 export function formatRootHelp(version: string, catalogue: Catalogue): string {
   const sections = Object.entries(catalogue.sections).flatMap(([section, entries]) => {

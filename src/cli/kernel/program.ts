@@ -5,13 +5,10 @@ import { engineVersion } from '../../effects/version.ts';
 import { createOutput, type Format, type Output } from '../text/output.ts';
 import type { Terminal } from '../text/terminal.ts';
 import { asksForHelp, parseArguments, peekFlags, timesGiven } from './arguments.ts';
-import { type Catalogue, type CatalogueEntry, unknownCommand } from './catalogue.ts';
+import { type Catalogue, type CatalogueEntry, type Route, routeArguments, unknownCommand } from './catalogue.ts';
 import type { Command } from './command.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { toFailure, usageFailure } from './failures.ts';
-import type { FlagValues } from './flags.ts';
-import { type Route, routeArguments } from './route.ts';
-import { GLOBAL_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
+import { EXIT, type ExitCode, toFailure, usageFailure } from './failures.ts';
+import { type FlagValues, GLOBAL_FLAGS, OUTPUT_FLAGS } from './flags.ts';
 
 export async function runProgram(args: readonly string[], terminal: Terminal, catalogue: Catalogue): Promise<number> {
   let output = createOutput(terminal, peekOutputOptions(args), catalogue.firstWords());

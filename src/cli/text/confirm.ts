@@ -1,14 +1,8 @@
 // Confirmation by the user (CLI-6). Asked on a terminal only; elsewhere the error names the flag to use.
 
 import type { Context } from '../kernel/command.ts';
-import { EXIT } from '../kernel/exit-codes.ts';
-import { CliFailure } from '../kernel/failures.ts';
-import type { FlagTable } from '../kernel/flags.ts';
-
-export const CONFIRM_FLAGS = {
-  yes: { kind: 'switch', short: 'y', help: 'Do not ask for confirmation.' },
-  'no-input': { kind: 'switch', help: 'Never ask; fail when an answer is needed.' },
-} as const satisfies FlagTable;
+import { CliFailure, EXIT } from '../kernel/failures.ts';
+import type { CONFIRM_FLAGS } from '../kernel/flags.ts';
 
 type ConfirmContext = Pick<Context<typeof CONFIRM_FLAGS>, 'flags' | 'output' | 'terminal'>;
 

@@ -2,7 +2,7 @@
 // can pass another terminal.
 
 import { createInterface } from 'node:readline';
-import { EXIT } from '../kernel/exit-codes.ts';
+import { EXIT } from '../kernel/failures.ts';
 import { type StartedAs, startedAs } from './shell.ts';
 
 const COLUMNS_UNKNOWN = 80;
@@ -124,4 +124,20 @@ async function readInput(bytesMax: number): Promise<string | undefined> {
     chunks.push(piece);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Reports every key at once, without Enter, until the returned function is called; Ctrl-C comes as `\u0003`. */
+export function readKeys(report: (key: string) => void): () => void {
+  const { stdin } = process;
+  const listener = (data: Buffer | string): void => {
+    for (const key of data.toString()) report(key);
+  };
+  stdin.setRawMode(true);
+  stdin.resume();
+  stdin.on('data', listener);
+  return () => {
+    stdin.off('data', listener);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
 }

@@ -1,10 +1,10 @@
 // The console server as the worker `svc-console`: lists show it by that name, and the connection reports at once when
 // the engine comes and goes (APP-1, APP-2).
 
-import type { EngineLink } from '../../console-api/console-server.ts';
 import { hostInUrl } from '../../core/access/origin.ts';
 import { createWorker } from '../../sdk/internal.ts';
 import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
+import type { EngineLink } from '../api/console-server.ts';
 import type { ConsoleOptions } from './options.ts';
 import { START_HINT } from './proxy.ts';
 

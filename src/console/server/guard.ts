@@ -3,9 +3,9 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
-import type { ApiError } from '../../console-api/envelope.ts';
 import { fetchSiteOffence, originOffence } from '../../core/access/origin.ts';
+import { TOKEN_SUBPROTOCOL_PREFIX } from '../api/console-server.ts';
+import type { ApiError } from '../api/envelope.ts';
 import type { ConsoleOptions } from './options.ts';
 
 export interface Offence {

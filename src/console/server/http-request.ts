@@ -5,9 +5,9 @@
 // redirect is followed, and requests below /_console have to use /api, with its own rules.
 
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { HTTP_RESPONSE_BYTES_MAX, type HttpRequest, type HttpResponse } from '../../console-api/console-server.ts';
-import type { ErrorEnvelope } from '../../console-api/envelope.ts';
 import { bareHost, hostInUrl } from '../../core/access/origin.ts';
+import { HTTP_RESPONSE_BYTES_MAX, type HttpRequest, type HttpResponse } from '../api/console-server.ts';
+import type { ErrorEnvelope } from '../api/envelope.ts';
 import type { ConsoleOptions } from './options.ts';
 import { securityHeaders } from './pages.ts';
 

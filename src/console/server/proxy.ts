@@ -2,8 +2,8 @@
 // needed. Only the headers are read or changed on the way.
 
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
 import { bareHost, hostInUrl } from '../../core/access/origin.ts';
+import { API_PREFIX, type ErrorEnvelope } from '../api/envelope.ts';
 import type { ConsoleOptions } from './options.ts';
 import { securityHeaders } from './pages.ts';
 

@@ -3,10 +3,10 @@
 // It starts and runs without an engine (APP-1): pages and facts about this server are always answered.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../../console-api/console-server.ts';
-import type { ErrorEnvelope } from '../../console-api/envelope.ts';
 import { bareHost, hostInUrl } from '../../core/access/origin.ts';
 import { SDK_VERSION } from '../../sdk/worker/announcement.ts';
+import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../api/console-server.ts';
+import type { ErrorEnvelope } from '../api/envelope.ts';
 import { BridgeLink } from './engine-link.ts';
 import { Guard, type Offence } from './guard.ts';
 import { sendHttpRequest } from './http-request.ts';

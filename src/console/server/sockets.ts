@@ -4,9 +4,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import { TOKEN_SUBPROTOCOL_PREFIX } from '../../console-api/console-server.ts';
-import type { LiveRequest } from '../../console-api/live.ts';
 import { hostInUrl } from '../../core/access/origin.ts';
+import { TOKEN_SUBPROTOCOL_PREFIX } from '../api/console-server.ts';
+import type { LiveRequest } from '../api/live.ts';
 import type { Guard, Offence } from './guard.ts';
 import { NEEDS_TOKEN } from './guard.ts';
 import type { ConsoleOptions } from './options.ts';

@@ -158,10 +158,31 @@ export function coversId({ grant: { functionPrefix } }: Access, functionId: stri
   return functionPrefix !== undefined && functionId.startsWith(`${functionPrefix}::`);
 }
 
-/** Ids that no connection of a restricted port may register (X9). */
+/** Ids that no connection of a restricted port may register (X9), also while the module that has them is not loaded. */
 export function isReserved(functionId: string): boolean {
-  return RESERVED.some((start) => functionId.startsWith(start));
+  return MODULE_FUNCTIONS.has(functionId) || RESERVED.some((start) => functionId.startsWith(start));
 }
 
 /** `iii::` is what the engine's own `svc::` is called in drop-in mode. */
 const RESERVED = ['engine::', 'state::', 'stream::', 'worker::', 'svc::', 'iii::'];
+
+const MODULE_FUNCTIONS: ReadonlySet<string> = new Set(['enqueue', 'publish']);
+
+/** The same for trigger types: the provider of a type receives the triggers of trusted workers that name it. */
+export function isReservedType(triggerType: string): boolean {
+  return MODULE_TYPES.has(triggerType) || isReserved(triggerType);
+}
+
+const MODULE_TYPES: ReadonlySet<string> = new Set([
+  'cron',
+  'durable:subscriber',
+  'event',
+  'http',
+  'log',
+  'queue',
+  'state',
+  'stream',
+  'stream:join',
+  'stream:leave',
+  'subscribe',
+]);

@@ -3,7 +3,7 @@
 // Job: a connection of a restricted port never takes a name that a trusted connection has used. Pure: the code that
 // keeps the table across restarts follows its changes.
 // Neighbours: `router/registrations/functions.ts`, `router/triggers/triggers.ts` and the modules reserve; registrations
-// of restricted connections ask; `modules/engine/kept-reservations.ts` keeps the table on disk.
+// of restricted connections ask; `modules/engine/reservations.ts` keeps the table on disk.
 
 export type ReservedKind = 'function' | 'route' | 'subscription' | 'trigger type';
 

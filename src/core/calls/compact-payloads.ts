@@ -4,7 +4,7 @@
 // A number is assigned once and never taken back, because payloads that use it may be in transit. The table is bounded:
 // SHAPES_MAX key lists of SHAPE_TEXT_BYTES_MAX each. A payload whose shape has no number carries its keys.
 
-import { nodeText } from '../../protocol/json/node-text.ts';
+import { nodeText } from '../../protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
 

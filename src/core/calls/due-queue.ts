@@ -5,7 +5,7 @@ export interface Due {
   /** The due time; only the queue changes it while the item is in the queue. */
   dueMs: number;
   /** Its position in the heap; -1 while it is in none. */
-  place: number;
+  heapIndex: number;
 }
 
 export class DueQueue<T extends Due> {
@@ -21,20 +21,20 @@ export class DueQueue<T extends Due> {
 
   add(item: T, dueMs: number): void {
     item.dueMs = dueMs;
-    item.place = this.#heap.length;
+    item.heapIndex = this.#heap.length;
     this.#heap.push(item);
     this.#rise(item);
   }
 
   remove(item: T): void {
-    if (item.place < 0) return;
+    if (item.heapIndex < 0) return;
     const last = this.#heap.pop();
     if (last !== undefined && last !== item) {
-      this.#put(last, item.place);
+      this.#put(last, item.heapIndex);
       this.#rise(last);
       this.#sink(last);
     }
-    item.place = -1;
+    item.heapIndex = -1;
   }
 
   /** Every item, in no order. */
@@ -44,7 +44,7 @@ export class DueQueue<T extends Due> {
 
   #rise(item: T): void {
     for (;;) {
-      const above = item.place === 0 ? undefined : this.#heap[(item.place - 1) >> 1];
+      const above = item.heapIndex === 0 ? undefined : this.#heap[(item.heapIndex - 1) >> 1];
       if (above === undefined || above.dueMs <= item.dueMs) return;
       this.#swap(item, above);
     }
@@ -52,7 +52,7 @@ export class DueQueue<T extends Due> {
 
   #sink(item: T): void {
     for (;;) {
-      const [left, right] = [this.#heap[2 * item.place + 1], this.#heap[2 * item.place + 2]];
+      const [left, right] = [this.#heap[2 * item.heapIndex + 1], this.#heap[2 * item.heapIndex + 2]];
       const below = right !== undefined && left !== undefined && right.dueMs < left.dueMs ? right : left;
       if (below === undefined || below.dueMs >= item.dueMs) return;
       this.#swap(item, below);
@@ -60,13 +60,13 @@ export class DueQueue<T extends Due> {
   }
 
   #swap(one: T, other: T): void {
-    const { place } = one;
-    this.#put(one, other.place);
-    this.#put(other, place);
+    const { heapIndex } = one;
+    this.#put(one, other.heapIndex);
+    this.#put(other, heapIndex);
   }
 
-  #put(item: T, place: number): void {
-    this.#heap[place] = item;
-    item.place = place;
+  #put(item: T, heapIndex: number): void {
+    this.#heap[heapIndex] = item;
+    item.heapIndex = heapIndex;
   }
 }

@@ -45,7 +45,7 @@ export class UnreadMessages {
   }
 
   /** Whether something may be unread, as far as was noted. */
-  get isBehind(): boolean {
+  get hasUnread(): boolean {
     return this.#onTheWay.length > 0;
   }
 

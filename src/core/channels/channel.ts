@@ -22,7 +22,7 @@ export type EndState = 'untaken' | 'open' | 'gone';
  */
 export type Ending = 'complete' | 'cut';
 
-export interface ChannelFacts {
+export interface ChannelDetails {
   readonly id: string;
   /** A client that knows it may take an end. */
   readonly key: string;
@@ -32,13 +32,13 @@ export interface ChannelFacts {
 }
 
 export class Channel {
-  readonly facts: ChannelFacts;
+  readonly details: ChannelDetails;
   readonly held: HeldFrames;
   readonly #states: Record<Direction, EndState> = { read: 'untaken', write: 'untaken' };
   #ending: Ending = 'cut';
 
-  constructor(facts: ChannelFacts, limits: HeldFramesLimits) {
-    this.facts = facts;
+  constructor(details: ChannelDetails, limits: HeldFramesLimits) {
+    this.details = details;
     this.held = new HeldFrames(limits);
   }
 
@@ -90,7 +90,7 @@ export class Channel {
   }
 
   isOverdue(nowMs: number): boolean {
-    return this.isUntaken && nowMs - this.facts.createdMs >= UNTAKEN_MS_MAX;
+    return this.isUntaken && nowMs - this.details.createdMs >= UNTAKEN_MS_MAX;
   }
 }
 

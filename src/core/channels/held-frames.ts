@@ -27,7 +27,7 @@ export interface HeldFramesLimits {
 }
 
 /** Where a frame went. `file`: the caller appends its record. `nowhere`: there is no room. */
-export type Place = 'memory' | 'file' | 'nowhere';
+export type HeldIn = 'memory' | 'file' | 'nowhere';
 
 export class HeldFrames {
   readonly #limits: HeldFramesLimits;
@@ -64,7 +64,7 @@ export class HeldFrames {
   }
 
   /** Takes a frame in. Frames that go to memory are copied; the caller may reuse its bytes. */
-  hold(bytes: Uint8Array, isText: boolean): Place {
+  hold(bytes: Uint8Array, isText: boolean): HeldIn {
     const { memoryBytesMax, memoryBudget, fileBytesMax, fileBudget } = this.#limits;
     const costBytes = FRAME_COST_BYTES + bytes.length;
     const fits = !this.#isSpilling && this.#memoryBytes + costBytes <= memoryBytesMax;

@@ -1,7 +1,7 @@
 // Turns a value from a file into the typed value with its defaults, or into the list of everything wrong with it.
 
 import { isOptionalGroup, type Schema } from './fields.ts';
-import { describeSchema } from './fields-facts.ts';
+import { describeSchema } from './fields-describe.ts';
 import { nearestWords } from './nearest.ts';
 import { isSecretKey, redactUrl } from './redaction.ts';
 

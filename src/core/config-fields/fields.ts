@@ -1,17 +1,17 @@
 // The language in which all configuration is declared. A schema is plain data: `fields-check.ts` turns a value from a
-// file into the typed one, `fields-facts.ts` puts a schema into words, `fields-redact.ts` hides secrets. The TypeScript
-// type of the checked value follows from the declaration (`ValueOf`).
+// file into the typed one, `fields-describe.ts` puts a schema into words, `fields-redact.ts` hides secrets. The
+// TypeScript type of the checked value follows from the declaration (`ValueOf`).
 
 /** Only a name for the type checker: no schema carries a value at run time. */
 declare const VALUE: unique symbol;
 
-export type Schema<T> = SchemaKind & Facts & { readonly [VALUE]?: T };
+export type Schema<T> = SchemaKind & SchemaDetails & { readonly [VALUE]?: T };
 
 /** A map with declared keys; the form in which every module and adapter declares its `config`. */
-export type FieldsSchema<T> = FieldsKind & Facts & { readonly [VALUE]?: T };
+export type FieldsSchema<T> = FieldsKind & SchemaDetails & { readonly [VALUE]?: T };
 
 /** A key that exists but may not be used: it never appears among the values. */
-export type RefusedSchema = RefusedKind & Facts & { readonly [VALUE]?: undefined };
+export type RefusedSchema = RefusedKind & SchemaDetails & { readonly [VALUE]?: undefined };
 
 /** The type of the checked value. */
 export type ValueOf<S> = S extends { readonly [VALUE]?: infer T } ? T : never;
@@ -45,7 +45,7 @@ interface RefusedKind {
   readonly reason: string;
 }
 
-interface Facts {
+interface SchemaDetails {
   readonly help: string | undefined;
   /** Used when the key is absent; undefined: the key is required. */
   readonly fallback: unknown;
@@ -95,7 +95,7 @@ interface TextOptions extends Options<string> {
 
 function textShown(shown: Shown, options: TextOptions): Schema<string> {
   const { bytesMin = 1, bytesMax = Number.POSITIVE_INFINITY } = options;
-  return { kind: 'text', bytesMin, bytesMax, shown, ...factsOf(options) };
+  return { kind: 'text', bytesMin, bytesMax, shown, ...detailsOf(options) };
 }
 
 interface Range {
@@ -104,23 +104,23 @@ interface Range {
 }
 
 export function integer(options: Options<number> & Range = {}): Schema<number> {
-  return { kind: 'integer', ...rangeOf(options), ...factsOf(options) };
+  return { kind: 'integer', ...rangeOf(options), ...detailsOf(options) };
 }
 
 export function number(options: Options<number> & Range = {}): Schema<number> {
-  return { kind: 'number', ...rangeOf(options), ...factsOf(options) };
+  return { kind: 'number', ...rangeOf(options), ...detailsOf(options) };
 }
 
 export function flag(options: Options<boolean> = {}): Schema<boolean> {
-  return { kind: 'flag', ...factsOf(options) };
+  return { kind: 'flag', ...detailsOf(options) };
 }
 
 export function oneOf<const W extends string>(words: readonly W[], options: Options<NoInfer<W>> = {}): Schema<W> {
-  return { kind: 'oneOf', words, ...factsOf(options) };
+  return { kind: 'oneOf', words, ...detailsOf(options) };
 }
 
 export function listOf<T>(item: Schema<T>, options: Options<readonly T[]> = {}): Schema<readonly T[]> {
-  return { kind: 'listOf', item, ...factsOf(options) };
+  return { kind: 'listOf', item, ...detailsOf(options) };
 }
 
 /** A map whose keys are the user's own names. Its value has no prototype, so that no name can reach one (X19). */
@@ -128,12 +128,12 @@ export function mapOf<T>(
   item: Schema<T>,
   options: Options<Readonly<Record<string, T>>> = {},
 ): Schema<Readonly<Record<string, T>>> {
-  return { kind: 'mapOf', item, ...factsOf(options) };
+  return { kind: 'mapOf', item, ...detailsOf(options) };
 }
 
 /** One of several kinds, distinguished by the YAML type of the value: text, number, flag, list or map. */
 export function either<A, B>(one: Schema<A>, other: Schema<B>, options: Options<A | B> = {}): Schema<A | B> {
-  return { kind: 'either', options: [one, other], ...factsOf(options) };
+  return { kind: 'either', options: [one, other], ...detailsOf(options) };
 }
 
 /** Optional; left out, it gives undefined. `help`: for a map, what its presence means. */
@@ -156,7 +156,7 @@ export function refused(reason: string): RefusedSchema {
   return { kind: 'refused', reason, help: undefined, fallback: undefined };
 }
 
-function factsOf(options: Options<unknown>): Facts {
+function detailsOf(options: Options<unknown>): SchemaDetails {
   return { help: options.help, fallback: options.default };
 }
 

@@ -90,12 +90,12 @@ export function redactUrl(address: string): string {
  * unescaped `/`, nothing is left.
  */
 export function redactSecretUrl(address: string): string {
-  const { scheme = '', userInfo, place = '', rest = '' } = SECRET_URL.exec(address)?.groups ?? {};
-  if (place === '' || rest.includes('@')) return REDACTED;
-  return `${scheme}${userInfo === undefined ? '' : `${REDACTED}@`}${place}${rest === '' ? '' : `/${REDACTED}`}`;
+  const { scheme = '', userInfo, host = '', rest = '' } = SECRET_URL.exec(address)?.groups ?? {};
+  if (host === '' || rest.includes('@')) return REDACTED;
+  return `${scheme}${userInfo === undefined ? '' : `${REDACTED}@`}${host}${rest === '' ? '' : `/${REDACTED}`}`;
 }
 
-const SECRET_URL = /^(?<scheme>[a-z][a-z\d+.-]*:\/\/)(?:(?<userInfo>[^/?#\\@]*)@)?(?<place>[^/?#\\@]+)(?<rest>.*)$/is;
+const SECRET_URL = /^(?<scheme>[a-z][a-z\d+.-]*:\/\/)(?:(?<userInfo>[^/?#\\@]*)@)?(?<host>[^/?#\\@]+)(?<rest>.*)$/is;
 
 /** `above` holds the containers on the way down: it detects cycles and limits the depth. */
 function redactBelow(key: string, value: unknown, above: Set<object>): unknown {

@@ -10,8 +10,7 @@
 //   - Where the clock was set back, ticks come again: the claim decides whether they run (CR1).
 
 import { type Due, DueQueue } from '../calls/due-queue.ts';
-import { MISFIRE_MS_MAX, type Missed, missedTicks } from './missed-ticks.ts';
-import type { Schedule } from './schedule.ts';
+import { MISFIRE_MS_MAX, type Missed, missedTicks, type Schedule } from './schedule.ts';
 
 export interface AgendaJob extends Due {
   readonly schedule: Schedule;
@@ -90,7 +89,7 @@ export class Agenda<J extends AgendaJob> {
     this.#countable = COUNTED_MAX;
     const elapsedMs = risingMs - last.risingMs;
     const expectedMs = last.nowMs + elapsedMs;
-    if (nowMs < expectedMs - JUMP_MS_MIN) this.#planAnew(nowMs);
+    if (nowMs < expectedMs - JUMP_MS_MIN) this.#replan(nowMs);
     const wasSetForward = nowMs > expectedMs + JUMP_MS_MIN;
     const slept = elapsedMs > SLEEP_MS_MIN;
     // Ticks due up to here could run in their time, or are only late.
@@ -131,7 +130,7 @@ export class Agenda<J extends AgendaJob> {
     }
   }
 
-  #planAnew(nowMs: number): void {
+  #replan(nowMs: number): void {
     for (const job of [...this.#queue.items()]) {
       const dueMs = job.schedule.next(nowMs);
       this.#queue.remove(job);

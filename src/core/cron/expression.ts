@@ -3,8 +3,7 @@
 // Five fields begin with the minute, six and seven with the second; the seventh is the year. Where both day of month
 // and day of week are given, in five fields either may match, as in a crontab; in six and seven both must.
 
-import { CronSyntaxError, type FieldValues, type NthWeekday, readField } from './field-reader.ts';
-import { CRON_FIELDS } from './fields.ts';
+import { CRON_FIELDS, CronSyntaxError, type FieldValues, type NthWeekday, readField } from './fields.ts';
 
 /** The calendar times of an expression; all lists are ascending. */
 export interface CronTimes {
@@ -73,8 +72,8 @@ function readFields(text: string): ReadExpression {
     return refuse(`'${text}' has ${fields.length} fields; ${needed} are needed`);
   }
   const [second, minute, hour, day, month, weekday, year] = fields.length === 5 ? [undefined, ...fields] : fields;
-  const read = (facts: (typeof CRON_FIELDS)[keyof typeof CRON_FIELDS], field = { text: '0', start: 0 }) =>
-    readField(facts, field.text, field.start);
+  const read = (rule: (typeof CRON_FIELDS)[keyof typeof CRON_FIELDS], field = { text: '0', start: 0 }) =>
+    readField(rule, field.text, field.start);
   const hours = read(CRON_FIELDS.hour, hour);
   const years = year === undefined ? undefined : read(CRON_FIELDS.year, year);
   return {

@@ -3,7 +3,7 @@
 // A "local" time is written as the Unix milliseconds it would be in UTC. All times are whole seconds.
 
 import type { CronTimes, DayRule } from './expression.ts';
-import { SECOND_MS } from './units.ts';
+import { SECOND_MS } from './time-zone.ts';
 
 /** A 29 February on a given weekday comes after 40 years at most; a time that does not come within this never comes. */
 const HORIZON_YEARS = 48;

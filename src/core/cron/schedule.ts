@@ -5,11 +5,12 @@
 //     twice has them twice. "Every 10 minutes" is every 10 minutes.
 //   - All other times happen once a day. A skipped time happens at the moment of the change; in the hour that comes
 //     twice, the first time counts.
+//
+// And which ticks a span of time contained, for those that were missed.
 
 import type { CronTimes } from './expression.ts';
 import { nextLocal } from './next-local.ts';
-import type { TimeZone } from './time-zone.ts';
-import { SECOND_MS } from './units.ts';
+import { SECOND_MS, type TimeZone } from './time-zone.ts';
 
 /** Longer than any time zone puts its clock forward or back within a day. */
 const CHANGE_MS_MAX = 3 * 3_600_000;
@@ -63,4 +64,38 @@ export class Schedule {
     }
     return undefined;
   }
+}
+
+/** How many ticks a span of time contained, and which was the last of them. */
+export interface Missed {
+  readonly count: number;
+  /** There were more: they were not counted one by one. */
+  readonly isAtLeast: boolean;
+  /** The last of them. Without any, and where it is too long ago to matter, the first one. */
+  readonly lastMs: number;
+}
+
+/** How old a missed tick may be to be made up for (CR2). */
+export const MISFIRE_MS_MAX = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** The ticks after one moment, up to and including another one. */
+export function missedTicks(schedule: Schedule, afterMs: number, upToMs: number, countMax: number): Missed {
+  let count = 0;
+  let lastMs = afterMs;
+  for (let at = schedule.next(afterMs); at !== undefined && at <= upToMs; at = schedule.next(at)) {
+    if (count === countMax) return { count, isAtLeast: true, lastMs: lastIn(schedule, lastMs, upToMs) };
+    count++;
+    lastMs = at;
+  }
+  return { count, isAtLeast: false, lastMs };
+}
+
+/** The last tick of a long span, searched from its end. */
+function lastIn(schedule: Schedule, knownMs: number, upToMs: number): number {
+  for (const windowMs of [SECOND_MS, MINUTE_MS, MISFIRE_MS_MAX]) {
+    const last = missedTicks(schedule, Math.max(knownMs, upToMs - windowMs), upToMs, Number.POSITIVE_INFINITY);
+    if (last.count > 0) return last.lastMs;
+  }
+  return knownMs;
 }

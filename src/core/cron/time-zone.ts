@@ -1,10 +1,12 @@
 // The offset of a time zone from UTC, and the moment that a local time means.
 
 import { nearestWords } from '../config-fields/nearest.ts';
-import { DAY_MS, SECOND_MS } from './units.ts';
+
+export const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
 
 /** A local time as a moment. */
-export type Moment =
+type Moment =
   | { readonly kind: 'once' | 'twice' /** The first, where the clock was put back. */; readonly ms: number }
   /** The clock was put forward over it; `ms` is when that happened. */
   | { readonly kind: 'never'; readonly ms: number };

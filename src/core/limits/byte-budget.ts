@@ -37,11 +37,11 @@ export interface NamedBudget {
 
 /** Bytes that count in each of several budgets, in full. */
 export class JointBudget implements Budget {
-  readonly #parts: readonly NamedBudget[];
+  readonly #budgets: readonly NamedBudget[];
   #refusedBy = '';
 
-  constructor(parts: readonly NamedBudget[]) {
-    this.#parts = parts;
+  constructor(budgets: readonly NamedBudget[]) {
+    this.#budgets = budgets;
   }
 
   /** The limit that the last refusal exceeded. */
@@ -50,9 +50,9 @@ export class JointBudget implements Budget {
   }
 
   take(bytes: number): boolean {
-    for (const [index, { name, budget }] of this.#parts.entries()) {
+    for (const [index, { name, budget }] of this.#budgets.entries()) {
       if (budget.take(bytes)) continue;
-      for (const taken of this.#parts.slice(0, index)) taken.budget.giveBack(bytes);
+      for (const taken of this.#budgets.slice(0, index)) taken.budget.giveBack(bytes);
       this.#refusedBy = name;
       return false;
     }
@@ -60,6 +60,6 @@ export class JointBudget implements Budget {
   }
 
   giveBack(bytes: number): void {
-    for (const { budget } of this.#parts) budget.giveBack(bytes);
+    for (const { budget } of this.#budgets) budget.giveBack(bytes);
   }
 }

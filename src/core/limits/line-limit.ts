@@ -48,7 +48,7 @@ export class LineLimit {
   take(kind: string, nowMs: number): boolean {
     this.#turn(nowMs);
     const window = this.#windowOf(kind);
-    if (!this.#hasRoom(window)) {
+    if (!this.#isBelowLimit(window)) {
       window.leftOut++;
       return false;
     }
@@ -81,7 +81,7 @@ export class LineLimit {
     return this.#windows.size;
   }
 
-  #hasRoom({ written }: Window): boolean {
+  #isBelowLimit({ written }: Window): boolean {
     const { perSecond, totalPerSecond } = this.#limits;
     if (written >= perSecond) return false;
     return this.#written < totalPerSecond || written < perSecond / 10;
@@ -109,8 +109,8 @@ export class LineLimit {
   /** Counts that wait to be reported are bounded like windows. */
   #note({ kind, leftOut }: Window): void {
     if (leftOut === 0) return;
-    const isRoom = this.#past.has(kind) || this.#past.size < this.#limits.kindsMax;
-    const name = isRoom ? kind : this.#othersName;
+    const isCounted = this.#past.has(kind) || this.#past.size < this.#limits.kindsMax;
+    const name = isCounted ? kind : this.#othersName;
     this.#past.set(name, (this.#past.get(name) ?? 0) + leftOut);
   }
 }

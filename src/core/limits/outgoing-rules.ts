@@ -2,7 +2,7 @@
 // is resolved. Addresses are compared as numbers, because one address has many spellings.
 
 /** Hosts and addresses that the operator listed: reached over plain http, on any port and at any address (PD-22). */
-export interface ListedPlaces {
+export interface OutgoingAllowList {
   readonly hosts: ReadonlySet<string>;
   readonly blocks: readonly IpBlock[];
 }
@@ -27,7 +27,7 @@ export type Judged<T> =
 const NOT_LISTED = 'name its host or address in outgoing.allow';
 
 /** `wrong`: an entry that is not a host name, an address or a block. */
-export function readListedPlaces(entries: readonly string[]): ListedPlaces | { readonly wrong: string } {
+export function readAllowList(entries: readonly string[]): OutgoingAllowList | { readonly wrong: string } {
   const hosts = new Set<string>();
   const blocks: IpBlock[] = [];
   for (const entry of entries) {
@@ -40,14 +40,14 @@ export function readListedPlaces(entries: readonly string[]): ListedPlaces | { r
 }
 
 /** Entries that were checked before. */
-export function listPlaces(entries: readonly string[]): ListedPlaces {
-  const places = readListedPlaces(entries);
-  if ('wrong' in places) throw new Error(`The loader accepted an invalid entry: ${places.wrong}`);
-  return places;
+export function allowListOf(entries: readonly string[]): OutgoingAllowList {
+  const list = readAllowList(entries);
+  if ('wrong' in list) throw new Error(`The loader accepted an invalid entry: ${list.wrong}`);
+  return list;
 }
 
 /** The verdict from the text of the URL alone. */
-export function judgeUrl(text: string, listed: ListedPlaces): Judged<OutgoingTarget> {
+export function judgeUrl(text: string, listed: OutgoingAllowList): Judged<OutgoingTarget> {
   if (!URL.canParse(text)) return refuse('it is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse(`its scheme is not https`);
@@ -70,7 +70,7 @@ export function judgeUrl(text: string, listed: ListedPlaces): Judged<OutgoingTar
 export function judgeAddresses(
   target: OutgoingTarget,
   addresses: readonly IpAddress[],
-  listed: ListedPlaces,
+  listed: OutgoingAllowList,
 ): Judged<OutgoingTarget> {
   if (addresses.length === 0) return refuse(`its host ${target.host} has no address`);
   if (target.isHostListed) return { ok: true, value: target };
@@ -186,8 +186,8 @@ function readIpv4(text: string): number | undefined {
   const values = parts.map(readPart);
   const last = values.pop();
   if (last === undefined || values.some((value) => value === undefined || value > 255)) return undefined;
-  const room = 256 ** (4 - values.length);
-  if (last >= room) return undefined;
+  const lastMax = 256 ** (4 - values.length);
+  if (last >= lastMax) return undefined;
   return values.reduce<number>((sum, value, index) => sum + (value ?? 0) * 256 ** (3 - index), last);
 }
 

@@ -8,8 +8,8 @@ export class Counters {
 
   count(name: string, reason?: string, times = 1): void {
     const exact = reason === undefined ? name : `${name}{${reason}}`;
-    const isRoom = reason === undefined || this.#counts.has(exact) || this.#counts.size < COUNTS_MAX;
-    const key = isRoom ? exact : `${name}{other}`;
+    const isExact = reason === undefined || this.#counts.has(exact) || this.#counts.size < COUNTS_MAX;
+    const key = isExact ? exact : `${name}{other}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + times);
   }
 

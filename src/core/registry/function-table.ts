@@ -11,7 +11,7 @@ import type { RawJson } from '../../protocol/json/byte-string.ts';
 import { type Balance, type Candidates, type Executor, selectWorker } from '../calls/select-worker.ts';
 
 /** A worker's description of its function; schemas are stored and shown, never enforced. */
-export interface FunctionFacts {
+export interface FunctionSpec {
   readonly description: string | undefined;
   readonly requestFormat: RawJson | undefined;
   readonly responseFormat: RawJson | undefined;
@@ -23,7 +23,7 @@ export interface WorkerFunction<E extends Executor> extends Candidates<E> {
   readonly id: string;
   readonly executors: E[];
   /** One entry for each executor, in the same order: its registration. The newest is shown. */
-  readonly facts: FunctionFacts[];
+  readonly specs: FunctionSpec[];
   readonly balance: Balance;
 }
 
@@ -31,7 +31,7 @@ export interface BuiltinFunction<B> {
   readonly kind: 'builtin';
   readonly id: string;
   readonly module: string;
-  readonly facts: FunctionFacts;
+  readonly spec: FunctionSpec;
   readonly handler: B;
 }
 
@@ -78,24 +78,24 @@ export class FunctionTable<E extends Executor, B> {
   }
 
   /** Upsert: a repeated registration of the same executor replaces its earlier one. */
-  register(id: string, executor: E, facts: FunctionFacts): RegisterOutcome {
+  register(id: string, executor: E, spec: FunctionSpec): RegisterOutcome {
     this.#version++;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       const balance = this.#balanceOf(id);
-      this.#entries.set(id, { kind: 'worker', id, executors: [executor], facts: [facts], balance, next: 0 });
+      this.#entries.set(id, { kind: 'worker', id, executors: [executor], specs: [spec], balance, next: 0 });
       return { ok: true, isNew: true };
     }
     if (entry.kind === 'builtin') return { ok: false, reason: `'${id}' is provided by the module ${entry.module}` };
     const index = entry.executors.indexOf(executor);
     if (index >= 0) {
       entry.executors.splice(index, 1);
-      entry.facts.splice(index, 1);
+      entry.specs.splice(index, 1);
     } else if (entry.balance === 'reject_duplicates') {
       return { ok: false, reason: `'${id}' is already registered by another worker, and balance is reject_duplicates` };
     }
     entry.executors.push(executor);
-    entry.facts.push(facts);
+    entry.specs.push(spec);
     return { ok: true, isNew: false };
   }
 
@@ -107,7 +107,7 @@ export class FunctionTable<E extends Executor, B> {
     if (index < 0) return false;
     this.#version++;
     entry.executors.splice(index, 1);
-    entry.facts.splice(index, 1);
+    entry.specs.splice(index, 1);
     entry.next = 0;
     if (entry.executors.length > 0) return false;
     this.#entries.delete(id);

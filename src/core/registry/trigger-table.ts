@@ -16,7 +16,7 @@ import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { Executor } from '../calls/select-worker.ts';
 import { Groups } from './groups.ts';
 
-export interface TriggerTypeFacts {
+export interface TriggerTypeSpec {
   readonly description: string;
   /** JSON Schema of a binding's `config`, and of the payload a bound function receives. */
   readonly configFormat: RawJson | undefined;
@@ -25,7 +25,7 @@ export interface TriggerTypeFacts {
 
 export interface TriggerType<E extends Executor, M> {
   readonly id: string;
-  readonly facts: TriggerTypeFacts;
+  readonly spec: TriggerTypeSpec;
   readonly provider:
     | { readonly kind: 'worker'; readonly executor: E }
     | { readonly kind: 'module'; readonly module: M };
@@ -93,15 +93,15 @@ export class TriggerTable<E extends Executor, M> {
     return this.#byFunction.of(functionId);
   }
 
-  addModuleType(id: string, facts: TriggerTypeFacts, module: M): void {
+  addModuleType(id: string, spec: TriggerTypeSpec, module: M): void {
     if (this.#types.has(id)) throw new Error(`Two modules provide the trigger type ${id}`);
-    this.#types.set(id, { id, facts, provider: { kind: 'module', module } });
+    this.#types.set(id, { id, spec, provider: { kind: 'module', module } });
   }
 
   /** The newest provider wins. Returns whether the type is now this executor's. */
-  registerType(id: string, executor: E, facts: TriggerTypeFacts): boolean {
+  registerType(id: string, executor: E, spec: TriggerTypeSpec): boolean {
     if (this.#types.get(id)?.provider.kind === 'module') return false;
-    this.#types.set(id, { id, facts, provider: { kind: 'worker', executor } });
+    this.#types.set(id, { id, spec, provider: { kind: 'worker', executor } });
     this.#version++;
     return true;
   }

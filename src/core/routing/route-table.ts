@@ -164,9 +164,9 @@ export class RouteTrie<T> {
     if (found !== undefined) return found;
     const { parameter } = node;
     if (parameter === undefined || segment === '') return undefined;
-    const behind = this.#below(parameter, method, path, slash, parameters + 1);
-    if (behind !== undefined) this.values[parameters] = segment;
-    return behind;
+    const match = this.#below(parameter, method, path, slash, parameters + 1);
+    if (match !== undefined) this.values[parameters] = segment;
+    return match;
   }
 
   #below(node: Node<T>, method: string, path: string, slash: number, parameters: number): T | undefined {

@@ -2,8 +2,8 @@
 //
 // The HTTP module has already decided whether the request is admitted (X3, X4). No user call passes this code.
 
-import { API_PREFIX, type ErrorEnvelope } from '../../console-api/envelope.ts';
-import type { RouteName } from '../../console-api/routes.ts';
+import { API_PREFIX, type ErrorEnvelope } from '../../console/api/envelope.ts';
+import type { RouteName } from '../../console/api/routes.ts';
 import { ByteBudget } from '../../core/limits/byte-budget.ts';
 import { decodeSegment, parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
 import { RouteTrie } from '../../core/routing/route-table.ts';
@@ -44,7 +44,7 @@ export class ApiHandler implements ReservedPathHandler {
     return this.#options.connected(socket, isKnown);
   }
 
-  take(exchange: HttpExchange): void {
+  handle(exchange: HttpExchange): void {
     const found = this.#find(exchange);
     if (found instanceof ApiFailure) return this.#fail(exchange, found);
     const { route, params } = found;

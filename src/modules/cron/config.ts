@@ -3,8 +3,7 @@
 import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
-import { EXTSTORE_FIELDS } from '../extstore-config.ts';
-import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+import { KV_CONFIG, type KvConfig, REDIS_FIELDS } from '../adapter-settings.ts';
 import { CONDITION_FIELD } from '../trigger-config.ts';
 
 export const kvAdapter: AdapterDeclaration<KvConfig> = {
@@ -21,13 +20,13 @@ export const kvAdapter: AdapterDeclaration<KvConfig> = {
   },
 };
 
-const extstoreConfig = fields(EXTSTORE_FIELDS);
+const redisConfig = fields(REDIS_FIELDS);
 
-export const extstoreAdapter: AdapterDeclaration<ValueOf<typeof extstoreConfig>> = {
+export const redisAdapter: AdapterDeclaration<ValueOf<typeof redisConfig>> = {
   name: 'extstore',
   aliases: ['redis'],
   classes: ['modules::cron::ExtStoreCronAdapter'],
-  config: extstoreConfig,
+  config: redisConfig,
 };
 
 const cronConfig = fields({});
@@ -39,7 +38,7 @@ export const cronDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: cronConfig,
-  adapters: [kvAdapter, extstoreAdapter],
+  adapters: [kvAdapter, redisAdapter],
 } satisfies ModuleDeclaration<ValueOf<typeof cronConfig>>;
 
 export const triggerConfig = fields({

@@ -1,15 +1,13 @@
 // `svc-cron`: calls functions on a schedule.
 
 import type { Binding } from '../../router/builtin.ts';
-import { extstoreUrl } from '../extstore-config.ts';
-import { placeOf } from '../kv-adapter.ts';
+import { locationOf, redisUrl } from '../adapter-settings.ts';
 import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
-import { storeClaims } from './adapters/kv.ts';
-import { redisClaims } from './adapters/redis.ts';
-import type { TickClaims } from './claims.ts';
-import { cronDeclaration, extstoreAdapter, kvAdapter } from './config.ts';
+import { storeClaims, type TickClaims } from './claims.ts';
+import { cronDeclaration, kvAdapter, redisAdapter } from './config.ts';
+import { redisClaims } from './redis-claims.ts';
 import { CronRunner } from './runner.ts';
-import { CRON_TYPE, cronPayload, cronTypeFacts, readPlan } from './triggers.ts';
+import { CRON_TRIGGER_SPEC, CRON_TYPE, cronPayload, readPlan } from './triggers.ts';
 
 export const cronModule = defineModule({
   declaration: cronDeclaration,
@@ -21,8 +19,10 @@ export function createCron(context: ModuleContext, claims: TickClaims, adapter =
   const runner = new CronRunner({ router, clock, logger, claims });
   const type = {
     id: CRON_TYPE,
-    facts: cronTypeFacts,
-    refuse(config: unknown) {
+    spec: CRON_TRIGGER_SPEC,
+    refuse(config: unknown, binding: Binding) {
+      const offence = runner.offence(binding);
+      if (offence !== undefined) return offence;
       const read = readPlan(config, clock.nowMs());
       if (!read.ok) return read.reason;
       const { queue } = read.plan;
@@ -58,7 +58,7 @@ export function createCron(context: ModuleContext, claims: TickClaims, adapter =
       status: claims.trouble === undefined ? ('healthy' as const) : ('unhealthy' as const),
       adapter,
       details: {
-        ...claims.facts(),
+        ...claims.details(),
         triggers: runner.jobCount,
         ...(claims.trouble !== undefined && { trouble: claims.trouble }),
       },
@@ -69,13 +69,13 @@ export function createCron(context: ModuleContext, claims: TickClaims, adapter =
 function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): TickClaims {
   const onFailure = (reason: string): void => logger.error('Cron claims failed', { reason });
   const kv = adapterConfig(adapter, kvAdapter);
-  if (kv !== undefined) return storeClaims(stores.open(placeOf(kv)), onFailure);
-  const shared = adapterConfig(adapter, extstoreAdapter);
+  if (kv !== undefined) return storeClaims(stores.open(locationOf(kv)), onFailure);
+  const shared = adapterConfig(adapter, redisAdapter);
   if (shared === undefined) throw new Error(`The loader accepted an adapter that does not exist: ${adapter?.name}`);
   return redisClaims({
     async createLink() {
       const { RedisLink } = await import('../../effects/redis.ts');
-      return new RedisLink({ url: extstoreUrl(shared), purpose: 'cron', clock, logger });
+      return new RedisLink({ url: redisUrl(shared), purpose: 'cron', clock, logger });
     },
     keyPrefix: shared.key_prefix,
     nowMs: () => clock.nowMs(),

@@ -22,7 +22,7 @@ export class CronJob implements AgendaJob {
   inFlight = 0;
   follows = false;
   dueMs = 0;
-  place = -1;
+  heapIndex = -1;
 
   constructor(key: string, { schedule, misfire, overlaps, queue }: CronPlan) {
     this.key = key;
@@ -42,15 +42,16 @@ export class CronJob implements AgendaJob {
 type Owner = Binding['owner'];
 
 /** The job and ordinal of a binding. */
-interface Place {
+interface Membership {
   readonly job: CronJob;
-  readonly face: string;
+  readonly definition: string;
   readonly ordinal: number;
 }
 
 export class CronJobs {
   readonly #byKey = new Map<string, CronJob>();
-  readonly #places = new Map<Binding, Place>();
+  readonly #memberships = new Map<Binding, Membership>();
+  #restrictedCount = 0;
   /** By the digest of the trigger's definition. */
   readonly #ordinals = new Map<string, Map<Owner, Ordinals>>();
 
@@ -58,52 +59,59 @@ export class CronJobs {
     return this.#byKey.size;
   }
 
+  /** The number of triggers of restricted connections. */
+  get restrictedCount(): number {
+    return this.#restrictedCount;
+  }
+
   of(binding: Binding): CronJob | undefined {
-    return this.#places.get(binding)?.job;
+    return this.#memberships.get(binding)?.job;
   }
 
   /** The job of the binding, and whether the binding is its first. */
   add(binding: Binding, plan: CronPlan): { job: CronJob; isNew: boolean } {
-    const text = faceOf(binding);
-    const face = digest(text);
-    const ordinal = this.#ordinalOf(binding, face);
+    const text = definitionOf(binding);
+    const definition = digest(text);
+    const ordinal = this.#ordinalOf(binding, definition);
     const key = digest(`${ordinal} ${text}`);
     const known = this.#byKey.get(key);
     const job = known ?? new CronJob(key, plan);
     this.#byKey.set(key, job);
-    this.#places.set(binding, { job, face, ordinal });
+    this.#memberships.set(binding, { job, definition, ordinal });
     job.bindings.add(binding);
+    if (binding.owner?.access !== undefined) this.#restrictedCount++;
     return { job, isNew: known === undefined };
   }
 
   /** The job of the binding, and whether it has none left. */
   remove(binding: Binding): { job: CronJob; isGone: boolean } | undefined {
-    const place = this.#places.get(binding);
-    if (place === undefined) return undefined;
-    const { job } = place;
-    this.#places.delete(binding);
-    this.#giveBack(binding, place);
+    const membership = this.#memberships.get(binding);
+    if (membership === undefined) return undefined;
+    const { job } = membership;
+    this.#memberships.delete(binding);
+    this.#releaseOrdinal(binding, membership);
     job.bindings.delete(binding);
+    if (binding.owner?.access !== undefined) this.#restrictedCount--;
     const isGone = job.bindings.size === 0;
     if (isGone) this.#byKey.delete(job.key);
     return { job, isGone };
   }
 
   /** Equal triggers of one connection are two jobs; equal triggers of two connections are one. */
-  #ordinalOf({ owner }: Binding, face: string): number {
-    const owners = this.#ordinals.get(face) ?? new Map<Owner, Ordinals>();
-    this.#ordinals.set(face, owners);
+  #ordinalOf({ owner }: Binding, definition: string): number {
+    const owners = this.#ordinals.get(definition) ?? new Map<Owner, Ordinals>();
+    this.#ordinals.set(definition, owners);
     const ordinals = owners.get(owner) ?? new Ordinals();
     owners.set(owner, ordinals);
     return ordinals.take();
   }
 
-  #giveBack({ owner }: Binding, { face, ordinal }: Place): void {
-    const owners = this.#ordinals.get(face);
+  #releaseOrdinal({ owner }: Binding, { definition, ordinal }: Membership): void {
+    const owners = this.#ordinals.get(definition);
     const ordinals = owners?.get(owner);
-    if (owners === undefined || ordinals?.giveBack(ordinal) !== true) return;
+    if (owners === undefined || ordinals?.release(ordinal) !== true) return;
     owners.delete(owner);
-    if (owners.size === 0) this.#ordinals.delete(face);
+    if (owners.size === 0) this.#ordinals.delete(definition);
   }
 }
 
@@ -120,7 +128,7 @@ class Ordinals {
   }
 
   /** Returns true if no number is taken any more. */
-  giveBack(ordinal: number): boolean {
+  release(ordinal: number): boolean {
     this.#taken.delete(ordinal);
     this.#lowest = Math.min(this.#lowest, ordinal);
     return this.#taken.size === 0;
@@ -128,7 +136,7 @@ class Ordinals {
 }
 
 /** The definition of a trigger without its owner: equal for equal triggers. */
-function faceOf({ functionId, config, metadata }: Binding): string {
+function definitionOf({ functionId, config, metadata }: Binding): string {
   return JSON.stringify([functionId, config, metadata ?? null]);
 }
 

@@ -19,7 +19,7 @@ import type { ClaimOutcome, TickClaims } from './claims.ts';
 import { type CronJob, CronJobs } from './jobs.ts';
 import { type CronPlan, cronPayload } from './triggers.ts';
 
-export interface RunnerParts {
+export interface CronRunnerOptions {
   readonly router: RouterPort;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,9 +28,11 @@ export interface RunnerParts {
 
 /** The wall clock may be set at any time, so it is read at this interval, regardless of what is due (CR3). */
 const LOOK_MS_MAX = 1_000;
+/** Triggers of all restricted connections together. */
+const RESTRICTED_MAX = 1_000;
 
 export class CronRunner {
-  readonly #parts: RunnerParts;
+  readonly #options: CronRunnerOptions;
   readonly #jobs = new CronJobs();
   readonly #agenda = new Agenda<CronJob>();
   #cancelTimer: (() => void) | undefined;
@@ -38,8 +40,8 @@ export class CronRunner {
   /** Durable triggers exist before the module starts and before claims are possible. */
   readonly #early: CronJob[] = [];
 
-  constructor(parts: RunnerParts) {
-    this.#parts = parts;
+  constructor(options: CronRunnerOptions) {
+    this.#options = options;
   }
 
   get jobCount(): number {
@@ -58,9 +60,15 @@ export class CronRunner {
     this.#cancelTimer?.();
   }
 
+  /** Why the trigger is refused: each tick of each trigger is a claim in the store and a call. */
+  offence({ owner }: Binding): string | undefined {
+    if (owner?.access === undefined || this.#jobs.restrictedCount < RESTRICTED_MAX) return undefined;
+    return `Restricted ports have ${RESTRICTED_MAX} cron triggers together, the limit`;
+  }
+
   nextMs(binding: Binding): number | undefined {
     const job = this.#jobs.of(binding);
-    return job === undefined || job.place < 0 ? undefined : job.dueMs;
+    return job === undefined || job.heapIndex < 0 ? undefined : job.dueMs;
   }
 
   add(binding: Binding, plan: CronPlan): void {
@@ -75,21 +83,21 @@ export class CronRunner {
     if (left?.isGone !== true) return;
     this.#agenda.remove(left.job);
     // Triggers that end with the engine come back with it, and then the missed ticks are computed.
-    if (this.#state === 'running') this.#parts.claims.release(left.job.key);
+    if (this.#state === 'running') this.#options.claims.release(left.job.key);
   }
 
   #open(job: CronJob): void {
-    const sinceMs = this.#parts.clock.nowMs();
-    this.#parts.claims.open(job.key, (settledMs) => {
+    const sinceMs = this.#options.clock.nowMs();
+    this.#options.claims.open(job.key, (settledMs) => {
       // Removed again, or removed and opened again, while the store was working.
-      if (job.bindings.size === 0 || job.place >= 0) return;
+      if (job.bindings.size === 0 || job.heapIndex >= 0) return;
       this.#act(this.#agenda.add(job, sinceMs, settledMs));
       this.#wait();
     });
   }
 
   #look(): void {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     this.#act(this.#agenda.look(clock.nowMs(), clock.monotonicMs()));
     this.#wait();
   }
@@ -97,13 +105,13 @@ export class CronRunner {
   #wait(): void {
     if (this.#state !== 'running') return;
     this.#cancelTimer?.();
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const untilDueMs = (this.#agenda.nextMs ?? Number.POSITIVE_INFINITY) - clock.nowMs();
     this.#cancelTimer = clock.after(Math.min(LOOK_MS_MAX, Math.max(0, untilDueMs)), () => this.#look());
   }
 
   #act({ runs, missed }: Look<CronJob>): void {
-    if (missed.length > 0) this.#tellMissed(missed);
+    if (missed.length > 0) this.#reportMissed(missed);
     if (this.#state !== 'running') return;
     const taken = runs.filter(({ job }) => this.#mayStart(job));
     if (taken.length === 0) return;
@@ -114,7 +122,7 @@ export class CronRunner {
 
   #claim(runs: readonly Run<CronJob>[], done: (outcome: ClaimOutcome) => void): void {
     const ticks = runs.map(({ job, atMs, follows }) => ({ trigger: job.key, atMs, follows }));
-    this.#parts.claims.claim(ticks, done);
+    this.#options.claims.claim(ticks, done);
   }
 
   /**
@@ -122,7 +130,7 @@ export class CronRunner {
    * (CR1).
    */
   #enqueue(run: Run<CronJob>, queue: string): void {
-    const { router, clock, logger } = this.#parts;
+    const { router, clock, logger } = this.#options;
     const { job, atMs } = run;
     const { binding } = job;
     const skip = (reason: string): void => {
@@ -151,7 +159,7 @@ export class CronRunner {
   /** Counts the tick as in flight, if the limit allows one more (CR4). */
   #mayStart(job: CronJob): boolean {
     if (job.inFlight >= job.inFlightMax) {
-      this.#parts.router.count('cron.skipped', 'in_flight');
+      this.#options.router.count('cron.skipped', 'in_flight');
       return false;
     }
     job.inFlight++;
@@ -159,7 +167,7 @@ export class CronRunner {
   }
 
   #claimed(runs: readonly Run<CronJob>[], outcome: ClaimOutcome): void {
-    const { router, logger } = this.#parts;
+    const { router, logger } = this.#options;
     if (!outcome.ok) {
       logger.error('Cron ticks do not run: they cannot be claimed', { ticks: runs.length, reason: outcome.reason });
     }
@@ -171,7 +179,7 @@ export class CronRunner {
   }
 
   #call(job: CronJob, atMs: number): void {
-    const { router, clock } = this.#parts;
+    const { router, clock } = this.#options;
     const { binding } = job;
     if (binding === undefined || this.#state !== 'running') {
       job.inFlight--;
@@ -182,10 +190,10 @@ export class CronRunner {
     router.fireOne(binding, payload, { depth: 0, timeoutMs: CALL_TIMEOUT_MS_MAX }, () => job.inFlight--);
   }
 
-  #tellMissed(missed: Look<CronJob>['missed']): void {
+  #reportMissed(missed: Look<CronJob>['missed']): void {
     const count = missed.reduce((sum, one) => sum + one.count, 0);
-    this.#parts.router.count('cron.skipped', 'missed');
-    this.#parts.logger.warn('Cron ticks were missed: the engine was down, asleep, or its clock was set forward', {
+    this.#options.router.count('cron.skipped', 'missed');
+    this.#options.logger.warn('Cron ticks were missed: the engine was down, asleep, or its clock was set forward', {
       ticks: missed.some(({ isAtLeast }) => isAtLeast) ? `at least ${count}` : count,
       triggers: missed.length,
       functions: [...new Set(missed.flatMap(({ job }) => [...job.bindings].map(({ functionId }) => functionId)))]

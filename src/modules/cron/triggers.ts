@@ -3,14 +3,14 @@
 import { readExpression } from '../../core/cron/expression.ts';
 import { Schedule } from '../../core/cron/schedule.ts';
 import { TimeZone } from '../../core/cron/time-zone.ts';
-import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
+import type { TriggerTypeSpec } from '../../core/registry/trigger-table.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import { readTriggerConfig } from '../trigger-config.ts';
 import { triggerConfig } from './config.ts';
 
 export const CRON_TYPE = 'cron';
 
-export const cronTypeFacts: TriggerTypeFacts = {
+export const CRON_TRIGGER_SPEC: TriggerTypeSpec = {
   description: 'Fires when its expression is due',
   configFormat: rawJson({
     type: 'object',

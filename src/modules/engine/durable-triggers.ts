@@ -4,8 +4,7 @@
 // that a module uses. An engine without one keeps them in memory, and logs that.
 
 import type { DurableTrigger } from '../../router/port.ts';
-import type { Store } from '../../store/thread/contract.ts';
-import { runCommand } from '../../store/thread/run-command.ts';
+import { runCommand, type Store } from '../../store/thread/contract.ts';
 import type { ModuleContext } from '../module.ts';
 import { storedRows } from './stored-rows.ts';
 
@@ -20,28 +19,28 @@ interface Row {
   readonly metadata?: unknown;
 }
 
-type Parts = Pick<ModuleContext, 'router' | 'stores' | 'logger'>;
+type Context = Pick<ModuleContext, 'router' | 'stores' | 'logger'>;
 
 export class DurableTriggers {
-  readonly #parts: Parts;
+  readonly #context: Context;
   /** Set by `load`. */
   #store: Store | undefined;
   #hasWarned = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(context: Context) {
+    this.#context = context;
   }
 
   /** Binds the triggers that were bound when the engine ended. */
   async load(): Promise<void> {
-    this.#store = this.#parts.stores.durable;
+    this.#store = this.#context.stores.durable;
     if (this.#store === undefined) return;
     for await (const row of storedRows(this.#store, 'triggers::list', PAGE_SIZE)) this.#restore(row);
   }
 
   /** Returns the id; rejects with the refusal of the provider or of the store. */
   async register(trigger: DurableTrigger): Promise<string> {
-    const id = await this.#parts.router.bindDurable(trigger);
+    const id = await this.#context.router.bindDurable(trigger);
     if (this.#store === undefined) {
       this.#warnOnce();
       return id;
@@ -51,7 +50,7 @@ export class DurableTriggers {
     try {
       await runCommand(this.#store, 'triggers::put', row);
     } catch (error) {
-      this.#parts.router.unbindDurable(id);
+      this.#context.router.unbindDurable(id);
       throw error;
     }
     return id;
@@ -59,7 +58,7 @@ export class DurableTriggers {
 
   /** Returns whether it existed. */
   unregister(id: string): boolean | Promise<boolean> {
-    const { router } = this.#parts;
+    const { router } = this.#context;
     const binding = router.trigger(id);
     if (binding === undefined || binding.owner !== undefined) return false;
     if (this.#store === undefined) return router.unbindDurable(id);
@@ -69,16 +68,16 @@ export class DurableTriggers {
   #restore(row: unknown): void {
     if (!isRow(row)) throw new Error(`A durable trigger has an unknown shape: ${JSON.stringify(row)}`);
     const { id, type, function_id: functionId, config, metadata } = row;
-    const refusal = this.#parts.router.restoreDurable(id, { type, functionId, config, metadata });
+    const refusal = this.#context.router.restoreDurable(id, { type, functionId, config, metadata });
     if (refusal === undefined) return;
-    const facts = { trigger_id: id, trigger_type: type, function_id: functionId, reason: refusal.message };
-    this.#parts.logger.warn('A durable trigger of an earlier run is refused now; it stays listed', facts);
+    const fields = { trigger_id: id, trigger_type: type, function_id: functionId, reason: refusal.message };
+    this.#context.logger.warn('A durable trigger of an earlier run is refused now; it stays listed', fields);
   }
 
   #warnOnce(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#parts.logger.warn('No module keeps data on disk: durable triggers are lost when the engine ends');
+    this.#context.logger.warn('No module keeps data on disk: durable triggers are lost when the engine ends');
   }
 }
 

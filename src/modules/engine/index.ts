@@ -1,18 +1,14 @@
 // `svc-engine-functions`: the functions of the engine about itself. Always loaded.
 
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
-import { storesBackup } from './backup.ts';
-import { channelsCreate } from './channels.ts';
 import { engineFunctionsDeclaration } from './config.ts';
-import { configReload } from './config-reload.ts';
 import { DurableTriggers } from './durable-triggers.ts';
-import { fireTrigger } from './fire.ts';
 import { functionsInfo, functionsList } from './functions-list.ts';
-import { healthCheck } from './health.ts';
-import { KeptReservations } from './kept-reservations.ts';
-import { reservationsList, reservationsRelease } from './reservations.ts';
-import { engineTriggerTypes } from './trigger-types.ts';
+import { channelsCreate, configReload, healthCheck, storesBackup } from './operations.ts';
+import { KeptReservations, reservationsList, reservationsRelease } from './reservations.ts';
 import {
+  engineTriggerTypes,
+  fireTrigger,
   registeredTriggersInfo,
   registeredTriggersList,
   registerTrigger,

@@ -1,7 +1,6 @@
 // Reads the rows that the engine keeps in the store for itself.
 
-import type { Store } from '../../store/thread/contract.ts';
-import { runCommand } from '../../store/thread/run-command.ts';
+import { runCommand, type Store } from '../../store/thread/contract.ts';
 
 /** Every row, page by page. */
 export async function* storedRows(store: Store, command: string, pageSize: number): AsyncIterable<unknown> {

@@ -1,8 +1,11 @@
-// `engine::triggers::…` (types), `engine::registered-triggers::…` (bindings), and durable triggers.
+// `engine::triggers::…` (types), `engine::registered-triggers::…` (bindings), durable triggers, and the engine's own
+// trigger types, which report that functions or workers were added or removed.
 
+import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { namespaceOf } from '../../core/registry/function-table.ts';
 import {
+  validateFireTrigger,
   validateId,
   validateRegisterTrigger,
   validateTriggersList,
@@ -10,10 +13,19 @@ import {
   validateUnregisterTrigger,
 } from '../../generated/module-payloads.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
-import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import { assertTrusted, type Binding, type BuiltinCall, type BuiltinDefinition } from '../../router/builtin.ts';
+import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import {
+  assertTrusted,
+  type Binding,
+  type BuiltinCall,
+  type BuiltinDefinition,
+  type ModuleTriggerType,
+} from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/registrations/announcements.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
+import { memberAsSent } from '../raw-payload.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
@@ -65,9 +77,9 @@ export function triggerTypesList(router: RouterPort): BuiltinDefinition {
         .filter((type) => filter.include_internal === true || !type.id.startsWith('engine::'))
         .map((type) => ({
           id: type.id,
-          description: type.facts.description,
-          ...(type.facts.configFormat && { trigger_request_format: parseRawJson(type.facts.configFormat) }),
-          ...(type.facts.payloadFormat && { call_request_format: parseRawJson(type.facts.payloadFormat) }),
+          description: type.spec.description,
+          ...(type.spec.configFormat && { trigger_request_format: parseRawJson(type.spec.configFormat) }),
+          ...(type.spec.payloadFormat && { call_request_format: parseRawJson(type.spec.payloadFormat) }),
         }));
       return { trigger_types: types.sort(byId) };
     },
@@ -168,12 +180,86 @@ function notFound(kind: string, id: string, { rights }: BuiltinCall): Refusal {
 function typeDetail(router: RouterPort, type: TriggerType, call: BuiltinCall) {
   return {
     ...router.triggerTypeRow(type),
-    ...(type.facts.configFormat && { configuration_schema: parseRawJson(type.facts.configFormat) }),
-    ...(type.facts.payloadFormat && { request_schema: parseRawJson(type.facts.payloadFormat) }),
+    ...(type.spec.configFormat && { configuration_schema: parseRawJson(type.spec.configFormat) }),
+    ...(type.spec.payloadFormat && { request_schema: parseRawJson(type.spec.payloadFormat) }),
     instance_count: [...router.triggers()].filter((one) => one.type === type.id && isTriggerShown(one, call)).length,
   };
 }
 
 function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1;
+}
+
+/** Called by the console's "Trigger now" and by `svc triggers fire`. */
+export function fireTrigger(router: RouterPort): BuiltinDefinition {
+  const id = 'engine::triggers::fire';
+  return {
+    id,
+    description:
+      'Fires one trigger now: its function is called, after its condition, and the call does not wait for the result',
+    handle(payload, call): BuiltinAnswers['engine::triggers::fire'] {
+      const { rights } = call;
+      const { id: wanted, payload: given } = readPayload(id, validateFireTrigger, payload);
+      const binding = router.trigger(wanted);
+      // The firing runs with the rights of the trigger's owner, so a caller with fewer rights may fire only what it can
+      // call itself.
+      if (rights !== undefined && (binding === undefined || !mayBeShown(rights, binding))) {
+        throw hiddenRefusal('Trigger', wanted);
+      }
+      if (binding === undefined) throw new Refusal('NOT_FOUND', `Trigger ${wanted} not found`);
+      if (binding.state !== 'bound') {
+        const why = binding.error ?? `its type ${binding.type} has no provider`;
+        throw new Refusal('INVALID_ARGUMENTS', `Trigger ${wanted} cannot fire: ${why}`);
+      }
+      const sent = given === undefined ? sampleOf(router, binding) : given;
+      const written = given === undefined ? undefined : memberAsSent(call.sent, 'payload');
+      router.fire([binding], Payload.ofText(written ?? rawJson(sent)), call);
+      return { id: binding.id, trigger_type: binding.type, function_id: binding.functionId, payload: sent };
+    },
+  };
+}
+
+/** The payload that the trigger would send now, if its module can build one; otherwise an empty one. */
+function sampleOf(router: RouterPort, binding: Binding): unknown {
+  const provider = router.triggerType(binding.type)?.provider;
+  return (provider?.kind === 'module' ? provider.module.sample?.(binding, router.nowMs) : undefined) ?? {};
+}
+
+const EMPTY_CONFIG = rawJson({ type: 'object', properties: {}, additionalProperties: false });
+
+export const engineTriggerTypes: readonly ModuleTriggerType[] = [
+  {
+    id: FUNCTIONS_AVAILABLE,
+    spec: {
+      description: 'Fires when the set of registered functions changed; the limit is four firings a second',
+      configFormat: EMPTY_CONFIG,
+      payloadFormat: rawJson({
+        type: 'object',
+        properties: { event: { const: 'functions_changed' }, functions: { type: 'array' } },
+      }),
+    },
+    refuse: refuseSettings,
+  },
+  {
+    id: WORKERS_AVAILABLE,
+    spec: {
+      description: 'Fires when a worker connected, disconnected or changed its description',
+      configFormat: EMPTY_CONFIG,
+      payloadFormat: rawJson({
+        type: 'object',
+        properties: {
+          event: { enum: ['worker_connected', 'worker_disconnected', 'worker_metadata_updated'] },
+          worker_id: { type: 'string' },
+        },
+      }),
+    },
+    refuse: refuseSettings,
+  },
+];
+
+function refuseSettings(config: unknown): string | undefined {
+  if (config === null) return undefined;
+  if (typeof config !== 'object' || Array.isArray(config)) return 'The config must be an empty object';
+  const [key] = Object.keys(config);
+  return key === undefined ? undefined : `The config must be an empty object, found the key '${key.slice(0, 64)}'`;
 }

@@ -1,4 +1,5 @@
-// What the module needs from the bus that carries its events.
+// Events, the bus that carries them, and the bus inside this engine. `src/validators/module-payloads.ts` compiles the
+// shapes of the payloads.
 
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { Cause } from '../../router/builtin.ts';
@@ -26,5 +27,49 @@ export interface EventBus {
   publish(event: Event): Delivery | Promise<Delivery>;
   stop(): void;
   /** For health. */
-  facts(): Readonly<Record<string, unknown>>;
+  details(): Readonly<Record<string, unknown>>;
+}
+
+export interface PublishPayload {
+  topic?: string | null;
+  data?: unknown;
+}
+
+export interface EmitPayload {
+  topic?: string | null;
+  /** Accepted in place of `topic`. */
+  name?: string | null;
+  data?: unknown;
+  /** Accepted in place of `data`. */
+  payload?: unknown;
+}
+
+/** The first line of a message between engines; the event's data follows it. Unknown fields are ignored. */
+export interface EventHeader {
+  v: 1;
+  topic: string;
+  depth: number;
+  traceparent?: string | undefined;
+  baggage?: string | undefined;
+}
+
+const HERE = { engines: 1 };
+
+/** The bus inside this engine: an event is delivered before `publish` returns. */
+export function localBus(): EventBus {
+  let deliver: ((event: Event) => void) | undefined;
+  return {
+    trouble: undefined,
+    async start(to) {
+      deliver = to;
+    },
+    publish(event) {
+      deliver?.(event);
+      return HERE;
+    },
+    stop() {
+      deliver = undefined;
+    },
+    details: () => ({}),
+  };
 }

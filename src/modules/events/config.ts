@@ -2,10 +2,10 @@
 
 import { fields, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { EXTSTORE_FIELDS } from '../extstore-config.ts';
+import { REDIS_FIELDS } from '../adapter-settings.ts';
 
 const eventsConfig = fields({});
-const extstoreConfig = fields(EXTSTORE_FIELDS);
+const redisConfig = fields(REDIS_FIELDS);
 
 export const localAdapter: AdapterDeclaration = {
   name: 'local',
@@ -14,11 +14,11 @@ export const localAdapter: AdapterDeclaration = {
   config: fields({}),
 };
 
-export const extstoreAdapter: AdapterDeclaration<ValueOf<typeof extstoreConfig>> = {
+export const redisAdapter: AdapterDeclaration<ValueOf<typeof redisConfig>> = {
   name: 'extstore',
   aliases: ['redis'],
   classes: ['modules::pubsub::ExtStoreAdapter'],
-  config: extstoreConfig,
+  config: redisConfig,
 };
 
 export const eventsDeclaration = {
@@ -28,5 +28,5 @@ export const eventsDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: eventsConfig,
-  adapters: [localAdapter, extstoreAdapter],
+  adapters: [localAdapter, redisAdapter],
 } satisfies ModuleDeclaration<ValueOf<typeof eventsConfig>>;

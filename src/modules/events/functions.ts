@@ -1,6 +1,6 @@
 // `publish`, which clients of `iii` call, and `engine::events::emit`, which also returns the triggers that it fires.
 
-import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/module-payloads.ts';
@@ -8,9 +8,9 @@ import { idOffence } from '../../protocol/frames/limits.ts';
 import { RAW_NULL } from '../../protocol/json/byte-string.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import { mayBeShown } from '../../router/restricted/reach.ts';
-import { memberAsSent } from '../member-as-sent.ts';
+import { memberAsSent } from '../raw-payload.ts';
 import type { EventBus } from './bus.ts';
-import type { Topics } from './topics.ts';
+import type { Topics } from './triggers.ts';
 
 export function publish(bus: EventBus): BuiltinDefinition {
   const id = 'publish';

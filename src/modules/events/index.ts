@@ -2,15 +2,13 @@
 
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
-import { extstoreUrl } from '../extstore-config.ts';
+import { redisUrl } from '../adapter-settings.ts';
 import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
-import { localBus } from './adapters/local.ts';
-import { redisBus } from './adapters/redis.ts';
-import type { EventBus } from './bus.ts';
-import { eventsDeclaration, extstoreAdapter, localAdapter } from './config.ts';
+import { type EventBus, localBus } from './bus.ts';
+import { eventsDeclaration, localAdapter, redisAdapter } from './config.ts';
 import { emit, publish } from './functions.ts';
-import { Topics } from './topics.ts';
-import { eventTriggerTypes } from './triggers.ts';
+import { redisBus } from './redis-bus.ts';
+import { eventTriggerTypes, Topics } from './triggers.ts';
 
 export const eventsModule = defineModule({
   declaration: eventsDeclaration,
@@ -27,19 +25,19 @@ export const eventsModule = defineModule({
       health: () => ({
         status: bus.trouble === undefined ? 'healthy' : 'unhealthy',
         adapter: adapter?.name ?? localAdapter.name,
-        details: { ...bus.facts(), ...(bus.trouble !== undefined && { trouble: bus.trouble }) },
+        details: { ...bus.details(), ...(bus.trouble !== undefined && { trouble: bus.trouble }) },
       }),
     };
   },
 });
 
 function createBus({ router, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): EventBus {
-  const config = adapterConfig(adapter, extstoreAdapter);
+  const config = adapterConfig(adapter, redisAdapter);
   if (config === undefined) return localBus();
   return redisBus({
     async createLink() {
       const { RedisLink } = await import('../../effects/redis.ts');
-      return new RedisLink({ url: extstoreUrl(config), purpose: 'events', clock, logger });
+      return new RedisLink({ url: redisUrl(config), purpose: 'events', clock, logger });
     },
     channel: `${config.key_prefix}events`,
     onUnreadable: () => router.count('events.dropped', 'unreadable'),

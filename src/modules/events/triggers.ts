@@ -1,12 +1,13 @@
-// The trigger types of the module: `event`, and `subscribe`, which is the same under the name that `iii` uses.
+// The trigger types of the module: `event`, and `subscribe`, which is the same under the name that `iii` uses; and the
+// listeners of each topic.
 
-import { readPattern } from '../../core/access/pattern.ts';
+import { type Pattern, readPattern } from '../../core/access/pattern.ts';
 import { fields, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
+import { Groups } from '../../core/registry/groups.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
-import type { Topics } from './topics.ts';
 
 const config = fields({
   topic: optional(text()),
@@ -29,7 +30,7 @@ export function eventTriggerTypes(topics: Topics<Binding>): readonly ModuleTrigg
   const topicByBinding = new Map<Binding, string>();
   return ['event', 'subscribe'].map((id) => ({
     id,
-    facts: {
+    spec: {
       description: `Fires when an event of its topic is published${id === 'event' ? '' : '; the same as event'}`,
       configFormat: CONFIG_FORMAT,
       payloadFormat: rawJson({ description: 'The published data, unchanged' }),
@@ -73,4 +74,35 @@ function patternOffence(topic: string): string | undefined {
   if (offence !== undefined) return `the topic ${offence}`;
   const read = readPattern(topic);
   return read.ok ? undefined : `the topic ${read.reason}`;
+}
+
+/**
+ * The listeners of each topic. A topic without a star costs one lookup, regardless of their number; only patterns are
+ * compared one by one.
+ */
+export class Topics<Listener> {
+  readonly #exact = new Groups<string, Listener>();
+  readonly #patterns = new Map<Listener, Pattern>();
+
+  /** `topic` was accepted by `topicOffence`. */
+  add(topic: string, listener: Listener): void {
+    if (!topic.includes('*')) this.#exact.add(topic, listener);
+    else {
+      const read = readPattern(topic);
+      if (!read.ok) throw new Error(`The pattern ${read.reason}`);
+      this.#patterns.set(listener, read.pattern);
+    }
+  }
+
+  remove(topic: string, listener: Listener): void {
+    this.#exact.remove(topic, listener);
+    this.#patterns.delete(listener);
+  }
+
+  /** All listeners of this topic. */
+  listeners(topic: string): Listener[] {
+    const found = [...this.#exact.of(topic)];
+    for (const [listener, pattern] of this.#patterns) if (pattern.matches(topic)) found.push(listener);
+    return found;
+  }
 }

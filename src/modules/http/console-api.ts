@@ -7,11 +7,11 @@ import type { HttpExchange } from '../../transport/http.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { HttpConfig } from './config.ts';
-import { isLocalClient } from './local-client.ts';
 import { openApiDocument } from './openapi.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
 import { headerOf } from './requests/request-text.ts';
 import type { HttpRoutes } from './routes.ts';
+import { isLocalClient } from './served-hosts.ts';
 
 const OPENAPI_PATH = '/_console/v1/openapi.json';
 
@@ -30,10 +30,10 @@ export class ConsoleApi {
     };
   }
 
-  take(exchange: HttpExchange): void {
+  handle(exchange: HttpExchange): void {
     const offence = this.#offence(exchange);
     if (offence !== undefined) return refuse(exchange, offence);
-    if (exchange.path !== OPENAPI_PATH) return this.#handOn(exchange);
+    if (exchange.path !== OPENAPI_PATH) return this.#passOn(exchange);
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') return refuse(exchange, GET_ONLY);
     const document = openApiDocument(this.#context.router, this.#context.version, this.#routes.all());
     exchange.answer(200, ['content-type', 'application/json'], textToByteString(JSON.stringify(document)));
@@ -62,10 +62,10 @@ export class ConsoleApi {
     return { ok: true, subprotocol: undefined, connected: (socket) => handler.connected(socket, isKnown) };
   }
 
-  #handOn(exchange: HttpExchange): void {
+  #passOn(exchange: HttpExchange): void {
     const { handler } = this.#context.reservedPaths;
     if (handler === undefined) refuse(exchange, UNKNOWN);
-    else handler.take(exchange);
+    else handler.handle(exchange);
   }
 
   #offence(exchange: HttpExchange, mayEnter = this.#mayEnter(exchange)): ErrorAnswer | undefined {

@@ -39,7 +39,7 @@ class HttpModule implements EngineModule<HttpConfig> {
       host: this.#config.host,
       port: this.#config.port,
       connectionsMax: settings.http.connectionsMax,
-      request: (exchange) => this.#port.take(exchange),
+      request: (exchange) => this.#port.handle(exchange),
       sockets: this.#port.sockets,
       closesAfterAnswer: () => router.pressure.level >= PRESSURE.protect,
       refused: (status) => router.count('http.refused', String(status)),

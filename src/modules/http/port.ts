@@ -1,4 +1,4 @@
-// The HTTP port: finds the route of a request and hands it to a flight.
+// The HTTP port: finds the route of a request and passes it on to `requests/http-request.ts`.
 
 import { ByteBudget } from '../../core/limits/byte-budget.ts';
 import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
@@ -12,31 +12,28 @@ import type { ModuleContext } from '../module.ts';
 import { LIVE_PATH } from '../reserved-paths.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
-import { MetricsPage } from './metrics-page.ts';
-import { METRICS_PATH, OWN_PATHS, ownAnswer } from './own-paths.ts';
+import { CorsRules, isOfForeignPage } from './cors.ts';
+import { METRICS_PATH, MetricsPage, OWN_PATHS, ownAnswer } from './own-paths.ts';
+import { ConcurrencyLimit } from './requests/concurrency-limit.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
-import { Flight } from './requests/flight.ts';
-import type { FlightWorld } from './requests/flight-world.ts';
-import { Flights } from './requests/flights.ts';
+import { HttpRequest, type PortContext } from './requests/http-request.ts';
+import { OpenRequests } from './requests/open-requests.ts';
 import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
-import { RequestsInFlight } from './requests/requests-in-flight.ts';
 import { HttpRoutes } from './routes.ts';
-import { CorsRules } from './rules/cors.ts';
-import { isOfForeignPage } from './rules/cross-site.ts';
-import { ServedHosts } from './rules/served-hosts.ts';
+import { ServedHosts } from './served-hosts.ts';
 import { type HttpBinding, isReserved } from './trigger.ts';
 
 export class HttpPort {
   readonly routes: HttpRoutes;
   readonly #context: ModuleContext;
   #config: HttpConfig;
-  #world: FlightWorld;
+  #portContext: PortContext;
   #cors: CorsRules | undefined;
   readonly #trusted: AddressBlocks;
   readonly #hosts: ServedHosts;
   readonly #console: ConsoleApi;
   readonly #metrics: MetricsPage;
-  readonly #requests: RequestsInFlight;
+  readonly #concurrency: ConcurrencyLimit;
   #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
@@ -56,20 +53,20 @@ export class HttpPort {
     });
     this.#console = new ConsoleApi(context, config, this.routes);
     this.#metrics = new MetricsPage(context);
-    this.#requests = new RequestsInFlight(config.concurrency_request_limit);
-    this.#world = {
+    this.#concurrency = new ConcurrencyLimit(config.concurrency_request_limit);
+    this.#portContext = {
       config,
       isDropIn: settings.isDropIn,
       router,
       clock,
       random,
-      inFlight: this.#requests,
+      concurrency: this.#concurrency,
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
-      flights: new Flights(random.uuid()),
+      openRequests: new OpenRequests(random.uuid()),
       globalMiddleware: middlewareOf(config),
       answerError: (exchange, answer, headers, functionId) => this.#answerError(exchange, answer, headers, functionId),
     };
-    router.channels.offerBy(this.#world.flights.find);
+    router.channels.offerBy(this.#portContext.openRequests.find);
   }
 
   /** For requests from now on; current ones end as they began. */
@@ -77,15 +74,15 @@ export class HttpPort {
     this.#config = config;
     this.#requestIdHeader = config.request_id_header.toLowerCase();
     this.#cors = config.cors && new CorsRules(config.cors);
-    this.#requests.setLimit(config.concurrency_request_limit);
-    this.#world = { ...this.#world, config, globalMiddleware: middlewareOf(config) };
+    this.#concurrency.setLimit(config.concurrency_request_limit);
+    this.#portContext = { ...this.#portContext, config, globalMiddleware: middlewareOf(config) };
   }
 
   /** Enforces time limits that nothing else enforces; runs at least once a second. */
   check(): void {
     const nowMs = this.#context.clock.monotonicMs();
-    this.#world.inFlight.expire(nowMs);
-    this.#world.flights.check(nowMs);
+    this.#portContext.concurrency.expire(nowMs);
+    this.#portContext.openRequests.check(nowMs);
     this.routes.prune();
   }
 
@@ -101,20 +98,20 @@ export class HttpPort {
       frameBytesMax: LIVE_FRAME_BYTES_MAX,
       bufferedBytesMax: LIVE_BUFFERED_BYTES_MAX,
       admit: (request: UpgradeRequest) => this.#console.admit(request),
-      connected: refuseStranger,
+      connected: refuseUnadmitted,
     };
   }
 
-  take(exchange: HttpExchange): void {
+  handle(exchange: HttpExchange): void {
     const { path } = exchange;
-    if (isReserved(path)) return this.#console.take(exchange);
+    if (isReserved(path)) return this.#console.handle(exchange);
     const requestId = this.#requestIdOf(exchange.headers);
     const origin = this.#cors && headerOf(exchange.headers, 'origin');
     const headers = [this.#requestIdHeader, requestId];
     if (this.#cors !== undefined) headers.push(...this.#cors.headers(origin));
-    const strange = this.#hosts.offence(exchange);
-    if (strange !== undefined && !(path === METRICS_PATH && this.#console.hasToken(exchange))) {
-      return this.#answerError(exchange, errorAnswer('FORBIDDEN', strange), headers);
+    const hostOffence = this.#hosts.offence(exchange);
+    if (hostOffence !== undefined && !(path === METRICS_PATH && this.#console.hasToken(exchange))) {
+      return this.#answerError(exchange, errorAnswer('FORBIDDEN', hostOffence), headers);
     }
     const method = this.#preflightMethod(exchange, origin);
     if (method !== undefined) return this.#answerPreflight(exchange, headers, origin ?? '');
@@ -124,10 +121,10 @@ export class HttpPort {
       return this.#shed(exchange, headers);
     }
     const route = this.routes.find(exchange.method, path);
-    if (route === undefined) return this.#takeUnrouted(exchange, headers, requestId);
+    if (route === undefined) return this.#handleUnrouted(exchange, headers, requestId);
     const target = route.owners.at(-1);
     if (target === undefined) this.#answerWithdrawn(exchange, headers, route.withdrawnMs ?? 0);
-    else this.#fly(exchange, target, this.routes.values, headers, requestId);
+    else this.#run(exchange, target, this.routes.values, headers, requestId);
   }
 
   /** Not logged for each request: under pressure a refusal must be cheap (L4). */
@@ -136,7 +133,7 @@ export class HttpPort {
     exchange.answer(PRESSED.status, [...errorHeaders(PRESSED), ...headers], PRESSED_BODY);
   }
 
-  #fly(
+  #run(
     exchange: HttpExchange,
     target: HttpBinding,
     values: readonly string[],
@@ -153,7 +150,7 @@ export class HttpPort {
       { method, path, query, headers, requestId, clientAddress: this.#clientOf(exchange) },
       this.#requestIdHeader,
     );
-    new Flight(this.#world, {
+    new HttpRequest(this.#portContext, {
       exchange,
       target,
       text,
@@ -169,7 +166,7 @@ export class HttpPort {
     const given = headerOf(headers, 'traceparent');
     if (given === undefined || !TRACEPARENT.test(given)) return undefined;
     const { router } = this.#context;
-    if (!router.quietMarks.isMarkedContext(given)) return given;
+    if (!router.quietTraces.isMarkedContext(given)) return given;
     router.count('traces.marks_refused', 'http');
     return undefined;
   }
@@ -180,7 +177,7 @@ export class HttpPort {
     return clientAddress(remoteAddress, named, this.#trusted);
   }
 
-  #takeUnrouted(exchange: HttpExchange, headers: HeaderLines, requestId: string): void {
+  #handleUnrouted(exchange: HttpExchange, headers: HeaderLines, requestId: string): void {
     const { method, path } = exchange;
     if (path === METRICS_PATH && (method === 'GET' || method === 'HEAD')) return this.#answerMetrics(exchange, headers);
     const own = ownAnswer(this.#context, method, path);
@@ -201,7 +198,7 @@ export class HttpPort {
     if (functionId === undefined) return this.#answerError(exchange, NO_ROUTE, headers);
     const text = routeText(method, path);
     const target = { binding: undefined, functionId, operation: '', parameters: [], middleware: [], text };
-    this.#fly(exchange, target, [], headers, requestId);
+    this.#run(exchange, target, [], headers, requestId);
   }
 
   #answerMetrics(exchange: HttpExchange, headers: HeaderLines): void {
@@ -262,7 +259,7 @@ const LIVE_FRAME_BYTES_MAX = 64 * 1024;
 const LIVE_BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Ends a connection that no admission has a handler for. */
-function refuseStranger(socket: PeerSocket): SocketEvents {
+function refuseUnadmitted(socket: PeerSocket): SocketEvents {
   socket.terminate();
   return { message: () => {}, heard: () => {}, closed: () => {} };
 }

@@ -12,9 +12,9 @@ import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { bindingOf, HTTP_TRIGGER_FACTS, type HttpBinding, readHttpTrigger, withoutTrailingSlash } from './trigger.ts';
+import { bindingOf, HTTP_TRIGGER_SPEC, type HttpBinding, readHttpTrigger, withoutTrailingSlash } from './trigger.ts';
 
-export interface HttpRoutesParts {
+export interface HttpRoutesOptions {
   readonly router: Pick<RouterPort, 'reserve'> & {
     readonly reservations: Pick<Reservations, 'all' | 'has' | 'onChange'>;
   };
@@ -27,36 +27,37 @@ export interface HttpRoutesParts {
 
 export class HttpRoutes {
   readonly triggerType: ModuleTriggerType;
-  readonly #parts: HttpRoutesParts;
+  readonly #options: HttpRoutesOptions;
   readonly #trusted = new RouteTable<HttpBinding>();
   readonly #restricted = new RouteTable<HttpBinding>();
   /** Every route that a trusted connection has or had, with its names: one may be spelt in several ways. */
   readonly #reserved = new RouteTrie<Set<string>>();
   readonly #byBinding = new Map<Binding, HttpBinding>();
-  readonly #unfollow: () => void;
+  readonly #stopWatching: () => void;
   /** The table of the last successful lookup. */
   #found = this.#trusted;
 
-  constructor(parts: HttpRoutesParts) {
-    this.#parts = parts;
+  constructor(options: HttpRoutesOptions) {
+    this.#options = options;
     this.triggerType = {
       id: 'http',
-      facts: HTTP_TRIGGER_FACTS,
+      spec: HTTP_TRIGGER_SPEC,
       refuse: (config, binding) => this.#refuse(config, binding),
       bound: (binding, config) => this.#bound(binding, config),
       unbound: (binding, removal) => this.#unbound(binding, removal),
     };
-    for (const reservation of parts.router.reservations.all()) this.#follow({ ...reservation, isReserved: true });
-    this.#unfollow = parts.router.reservations.onChange((change) => this.#follow(change));
+    for (const reservation of options.router.reservations.all())
+      this.#reservationChanged({ ...reservation, isReserved: true });
+    this.#stopWatching = options.router.reservations.onChange((change) => this.#reservationChanged(change));
   }
 
   stop(): void {
-    this.#unfollow();
+    this.#stopWatching();
   }
 
   /** HEAD is answered by the route of GET if it has no route of its own. The values of parameters are in `values`. */
   find(method: string, path: string): Route<HttpBinding> | undefined {
-    const own = this.#parts.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
+    const own = this.#options.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
     this.#found = this.#trusted;
     const found = findIn(this.#trusted, method, own);
     if (found !== undefined || this.#restricted.isEmpty) return found;
@@ -71,7 +72,7 @@ export class HttpRoutes {
 
   /** In the form of the header `Allow`. */
   methodsAt(path: string): string[] {
-    const own = this.#parts.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
+    const own = this.#options.ignoresTrailingSlash ? withoutTrailingSlash(path) : path;
     const restricted = this.#restricted.methodsAt(own).filter((method) => !this.#isTaken(method, own));
     const methods = [...new Set([...this.#trusted.methodsAt(own), ...restricted])].sort();
     return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'].sort() : methods;
@@ -84,20 +85,20 @@ export class HttpRoutes {
 
   /** Removes routes that were withdrawn long enough ago. */
   prune(): void {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     this.#trusted.prune(nowMs);
     this.#restricted.prune(nowMs);
   }
 
   /** Whether no restricted connection may answer here. An answer to OPTIONS speaks for all methods of the path. */
   #isTaken(method: string, path: string): boolean {
-    if (this.#parts.ownPaths.includes(path) || this.#reserved.find(method, path) !== undefined) return true;
+    if (this.#options.ownPaths.includes(path) || this.#reserved.find(method, path) !== undefined) return true;
     if (method === 'HEAD') return this.#reserved.find('GET', path) !== undefined;
     return method === 'OPTIONS' && this.#reserved.methodsAt(path).length > 0;
   }
 
-  #follow({ kind, name, isReserved }: ReservationChange): void {
-    const route = kind === 'route' ? routeOf(name, this.#parts.ignoresTrailingSlash) : undefined;
+  #reservationChanged({ kind, name, isReserved }: ReservationChange): void {
+    const route = kind === 'route' ? routeOf(name, this.#options.ignoresTrailingSlash) : undefined;
     if (route === undefined) return;
     const { method, pattern } = route;
     const names = this.#reserved.get(method, pattern) ?? new Set<string>();
@@ -110,12 +111,12 @@ export class HttpRoutes {
   }
 
   #refuse(config: unknown, binding: Binding): string | undefined {
-    const trigger = readHttpTrigger(config, this.#parts.ignoresTrailingSlash);
+    const trigger = readHttpTrigger(config, this.#options.ignoresTrailingSlash);
     if (!trigger.ok) return trigger.reason;
     const { method, pattern } = trigger;
     const isOfTrusted =
       binding.owner?.access !== undefined &&
-      (this.#reserved.get(method, pattern) !== undefined || this.#parts.ownPaths.includes(pattern.text));
+      (this.#reserved.get(method, pattern) !== undefined || this.#options.ownPaths.includes(pattern.text));
     if (isOfTrusted) return `${method} ${pattern.text} belongs to the engine or to a trusted worker`;
     const known = this.#tableOf(binding).conflict(method, pattern);
     if (known === undefined) return undefined;
@@ -127,7 +128,7 @@ export class HttpRoutes {
   }
 
   #bound(binding: Binding, config: unknown): void {
-    const trigger = readHttpTrigger(config, this.#parts.ignoresTrailingSlash);
+    const trigger = readHttpTrigger(config, this.#options.ignoresTrailingSlash);
     if (!trigger.ok) throw new Error(`A refused http trigger was bound: ${trigger.reason}`);
     const { method, pattern } = trigger;
     const own = bindingOf(binding, trigger);
@@ -136,12 +137,12 @@ export class HttpRoutes {
     const before = table.add(method, pattern, own);
     if (before?.binding !== undefined) before.binding.isDisplaced = !isSame(before.binding, binding);
     if (table === this.#trusted) this.#reserve(method, pattern);
-    if (!this.#parts.ownPaths.includes(pattern.text)) return;
-    this.#parts.logger.warn('A route replaces a path of the engine', { path: pattern.text });
+    if (!this.#options.ownPaths.includes(pattern.text)) return;
+    this.#options.logger.warn('A route replaces a path of the engine', { path: pattern.text });
   }
 
   #reserve(method: string, pattern: RoutePattern): void {
-    this.#parts.router.reserve('route', `${method} ${pattern.text}`);
+    this.#options.router.reserve('route', `${method} ${pattern.text}`);
     for (const { binding } of this.#restricted.ownersOf(method, pattern)) if (binding) binding.isDisplaced = true;
   }
 
@@ -149,10 +150,10 @@ export class HttpRoutes {
     const own = this.#byBinding.get(binding);
     if (own === undefined) return;
     this.#byBinding.delete(binding);
-    const leftMs = removal === 'left' ? this.#parts.clock.monotonicMs() : undefined;
+    const leftMs = removal === 'left' ? this.#options.clock.monotonicMs() : undefined;
     const next = this.#tableOf(binding).remove(own, leftMs);
     // Used until now.
-    if (binding.owner?.access === undefined) this.#parts.router.reserve('route', own.operation);
+    if (binding.owner?.access === undefined) this.#options.router.reserve('route', own.operation);
     if (next?.binding !== undefined) next.binding.isDisplaced = false;
   }
 }

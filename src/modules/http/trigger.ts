@@ -84,7 +84,7 @@ export function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-export const HTTP_TRIGGER_FACTS = {
+export const HTTP_TRIGGER_SPEC = {
   description: 'Calls a function for requests of a method and a path',
   configFormat: rawJson({
     type: 'object',

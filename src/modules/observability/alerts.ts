@@ -6,7 +6,7 @@
 //   - The state of a rule is kept by its name, so that rules can be replaced and keep their state (O4).
 //   - An action is never repeated; one that fails is logged and counted.
 
-import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import {
   type AlertAction,
   type AlertInput,

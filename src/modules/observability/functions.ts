@@ -31,9 +31,9 @@ import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
 import type { LogPayload } from './payloads.ts';
 
-type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietMarks'>;
+type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietTraces'>;
 
-export function logFunctions(router: Port, facts: ServiceIdentity): BuiltinDefinition[] {
+export function logFunctions(router: Port, identity: ServiceIdentity): BuiltinDefinition[] {
   return LOG_LEVELS.map((level) => {
     const id = `engine::log::${level}`;
     return {
@@ -42,7 +42,7 @@ export function logFunctions(router: Port, facts: ServiceIdentity): BuiltinDefin
       payloadLimits: SMALL_PAYLOAD_LIMITS,
       handle(payload, call) {
         const given = readPayload(id, validateLog, payload);
-        const { record, isCut } = boundRecord(recordOf(level, given, call, router, facts));
+        const { record, isCut } = boundRecord(recordOf(level, given, call, router, identity));
         if (isCut) router.count('telemetry.dropped', 'logs,truncated');
         router.observer?.log(record);
         return null;
@@ -63,10 +63,10 @@ function recordOf(
   const traceId = readId('trace_id', ids.trace_id);
   // The trace that the record names does not count, but the trace of the call does (O3). That of a restricted caller
   // does not: the context that it may pass on was checked when the call came.
-  const { quietMarks } = router;
+  const { quietTraces } = router;
   const isQuiet =
-    quietMarks.isMarkedContext(traceparent) ||
-    (rights === undefined && traceId !== undefined && quietMarks.isMarked(traceId));
+    quietTraces.isMarkedContext(traceparent) ||
+    (rights === undefined && traceId !== undefined && quietTraces.isMarked(traceId));
   const caller = readService(service) ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
   return {
     timestamp_unix_nano: nowNano,

@@ -34,9 +34,9 @@ export const observabilityModule = defineModule({
 function createModule(context: ModuleContext, started: TelemetrySettings): EngineModule<OtelConfig> {
   let settings = started;
   const { router, clock, logger, random } = context;
-  const facts = factsOf(settings, context);
+  const identity = identityOf(settings, context);
   const triggers = new LogTriggers({ router, clock, random, logger });
-  const client = createClient(context, settings, facts, { triggers, logsRatio: () => settings.logs.samplingRatio });
+  const client = createClient(context, settings, identity, { triggers, logsRatio: () => settings.logs.samplingRatio });
   const collector = createCollector(context, settings, client);
   const alerts = new Alerts({
     rules: settings.alerts,
@@ -49,11 +49,11 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   });
   router.observe(collector);
   logger.observe?.((level, message, fields) =>
-    collector.log(recordOfLine(level, message, fields, router.nowMs, facts)),
+    collector.log(recordOfLine(level, message, fields, router.nowMs, identity)),
   );
   return {
     functions: [
-      ...logFunctions(router, facts),
+      ...logFunctions(router, identity),
       ...baggageFunctions,
       ...threadFunctions(client, collector),
       ...alertFunctions(alerts, router),
@@ -111,7 +111,7 @@ function warnOfUnmeasured({ alerts, metrics }: TelemetrySettings, logger: Module
   }
 }
 
-function factsOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceIdentity {
+function identityOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceIdentity {
   const { serviceName, serviceVersion, serviceNamespace } = resource;
   const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
   return {
@@ -129,18 +129,18 @@ function factsOf({ resource }: TelemetrySettings, { version, environment }: Modu
 function createClient(
   { router, clock, logger, threads, environment }: ModuleContext,
   settings: TelemetrySettings,
-  facts: ServiceIdentity,
+  identity: ServiceIdentity,
   { triggers, logsRatio }: { readonly triggers: LogTriggers; readonly logsRatio: () => number },
 ): TelemetryClient {
   const options = {
     settings,
-    facts,
-    exporter: exporterOptions(settings, facts, environment),
+    service: identity,
+    exporter: exporterOptions(settings, identity, environment),
     console: logger.console,
   };
   return new TelemetryClient({
     options,
-    markKey: () => router.quietMarks.key,
+    markKey: () => router.quietTraces.key,
     isForMemoryOnly: options.exporter === undefined && settings.disk === undefined,
     createThread: () => threads.own('telemetry', true),
     createRollupThread: () => threads.own('rollups'),

@@ -53,7 +53,7 @@ const HANDLER_MS_MAX = 30_000;
 const WARN_EVERY_MS = 60_000;
 
 export interface LogTriggersOptions {
-  readonly router: Pick<RouterPort, 'fireOne' | 'count' | 'quietMarks'>;
+  readonly router: Pick<RouterPort, 'fireOne' | 'count' | 'quietTraces'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -67,7 +67,7 @@ interface Subscriber {
 
 export class LogTriggers implements ModuleTriggerType {
   readonly id = 'log';
-  readonly facts = {
+  readonly spec = {
     description: 'Fires for every log record that is kept',
     configFormat: CONFIG_FORMAT,
     payloadFormat: PAYLOAD_FORMAT,
@@ -128,7 +128,7 @@ export class LogTriggers implements ModuleTriggerType {
     subscriber.away++;
     const { router, random } = this.#options;
     const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
-    const limits = { ...router.quietMarks.cause(random.token()), timeoutMs: HANDLER_MS_MAX };
+    const limits = { ...router.quietTraces.cause(random.token()), timeoutMs: HANDLER_MS_MAX };
     router.fireOne(binding, Payload.ofBytes(bytes, 0, bytes.length), limits, () => {
       subscriber.away--;
     });

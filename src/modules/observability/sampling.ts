@@ -1,6 +1,6 @@
 // The sampling rules of the collector, and `engine::sampling::rules`, which shows them.
 
-import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import { type Pattern, readPattern } from '../../core/access/pattern.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { CollectorSettings } from '../../core/telemetry/spans/collector.ts';

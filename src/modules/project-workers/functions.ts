@@ -3,6 +3,7 @@
 import { dirname, isAbsolute, relative } from 'node:path';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { NewEntry } from '../../core/workers/worker-manifest.ts';
+import type { Clock } from '../../effects/clock.ts';
 import {
   validateAddWorker,
   validateNameWorker,
@@ -15,7 +16,6 @@ import type { AddWorker } from './payloads.ts';
 import { readProject } from './project.ts';
 import type { SupervisedWorker } from './supervised-worker.ts';
 import { DRAIN_MS_DEFAULT, type Supervisor } from './supervisor.ts';
-import { untilRegistered } from './waiting.ts';
 
 const LINES_DEFAULT = 100;
 /** Lines of the output that a failure quotes. */
@@ -23,54 +23,54 @@ const FAILURE_LINES = 30;
 /** A start returns without waiting unless the caller asks for it. */
 const WAIT_MS_DEFAULT = 0;
 
-export function workerFunctions(context: ModuleContext, supervisor: Supervisor): BuiltinDefinition[] {
-  const parts: Parts = { context, supervisor };
+export function workerFunctions(module: ModuleContext, supervisor: Supervisor): BuiltinDefinition[] {
+  const context: FunctionContext = { module, supervisor };
   return [
-    define(parts, 'add', 'Adds a worker or a module to the configuration file and starts it', add),
-    define(parts, 'remove', 'Stops a worker or a module and takes it out of the configuration file', remove),
-    define(parts, 'start', 'Starts a worker of the configuration', start),
-    define(parts, 'stop', 'Lets a worker finish and stops it', stop),
-    define(parts, 'restart', 'Stops a worker and starts it again', restart),
-    define(parts, 'list', 'Lists the workers of the configuration', list),
-    define(parts, 'status', 'Describes one worker of the configuration', status),
-    define(parts, 'logs', 'The last lines that a worker wrote', logs),
+    define(context, 'add', 'Adds a worker or a module to the configuration file and starts it', add),
+    define(context, 'remove', 'Stops a worker or a module and takes it out of the configuration file', remove),
+    define(context, 'start', 'Starts a worker of the configuration', start),
+    define(context, 'stop', 'Lets a worker finish and stops it', stop),
+    define(context, 'restart', 'Stops a worker and starts it again', restart),
+    define(context, 'list', 'Lists the workers of the configuration', list),
+    define(context, 'status', 'Describes one worker of the configuration', status),
+    define(context, 'logs', 'The last lines that a worker wrote', logs),
   ];
 }
 
-interface Parts {
-  readonly context: ModuleContext;
+interface FunctionContext {
+  readonly module: ModuleContext;
   readonly supervisor: Supervisor;
 }
 
-type Verb = (parts: Parts, id: string, payload: unknown) => unknown;
+type Verb = (context: FunctionContext, id: string, payload: unknown) => unknown;
 
 /** Not for restricted connections, whatever their rules say: these are programs on the engine's own machine. */
-function define(parts: Parts, verb: string, description: string, run: Verb): BuiltinDefinition {
+function define(context: FunctionContext, verb: string, description: string, run: Verb): BuiltinDefinition {
   const id = `worker::${verb}`;
   return {
     id,
     description,
     handle(payload, call) {
       assertTrusted(id, call);
-      return run(parts, id, payload);
+      return run(context, id, payload);
     },
   };
 }
 
-async function add(parts: Parts, id: string, payload: unknown) {
-  const order = checkTimes(readPayload(id, validateAddWorker, payload));
-  const { configuration } = parts.context;
-  const entry = await entryFor(parts, order);
-  if (order.dry_run === true) return { added: false, entry, file: configuration.file ?? null };
+async function add(context: FunctionContext, id: string, payload: unknown) {
+  const request = checkTimes(readPayload(id, validateAddWorker, payload));
+  const { configuration } = context.module;
+  const entry = await entryFor(context, request);
+  if (request.dry_run === true) return { added: false, entry, file: configuration.file ?? null };
   await configuration.addEntry(entry);
   const answer = { added: true, entry, file: configuration.file ?? null };
-  const worker = parts.supervisor.find(entry.name);
+  const worker = context.supervisor.find(entry.name);
   if (worker === undefined) return answer;
-  return { ...answer, ...(await awaitWorker(parts, worker, order.wait_ms)) };
+  return { ...answer, ...(await awaitWorker(context, worker, request.wait_ms)) };
 }
 
-async function entryFor({ context, supervisor }: Parts, { source, config }: AddWorker): Promise<NewEntry> {
-  const { configuration, modulesHealth } = context;
+async function entryFor({ module, supervisor }: FunctionContext, { source, config }: AddWorker): Promise<NewEntry> {
+  const { configuration, modulesHealth } = module;
   const given = config === undefined ? {} : { config };
   if (source.kind === 'builtin') {
     const running = modulesHealth();
@@ -94,50 +94,50 @@ async function entryFor({ context, supervisor }: Parts, { source, config }: AddW
   return { name, path, ...given };
 }
 
-async function remove(parts: Parts, id: string, payload: unknown) {
+async function remove(context: FunctionContext, id: string, payload: unknown) {
   const { name, drain_ms: drainMs = DRAIN_MS_DEFAULT } = checkTimes(readPayload(id, validateStopWorker, payload));
-  await parts.supervisor.find(name)?.stop(drainMs);
-  if (await parts.context.configuration.removeEntry(name)) return { removed: true, name };
-  throw unknownWorker(parts, name);
+  await context.supervisor.find(name)?.stop(drainMs);
+  if (await context.module.configuration.removeEntry(name)) return { removed: true, name };
+  throw unknownWorker(context, name);
 }
 
-async function start(parts: Parts, id: string, payload: unknown) {
+async function start(context: FunctionContext, id: string, payload: unknown) {
   const { name, wait_ms: waitMs } = checkTimes(readPayload(id, validateNameWorker, payload));
-  const worker = find(parts, name);
+  const worker = find(context, name);
   await begin(worker);
-  return await awaitWorker(parts, worker, waitMs);
+  return await awaitWorker(context, worker, waitMs);
 }
 
-async function stop(parts: Parts, id: string, payload: unknown) {
+async function stop(context: FunctionContext, id: string, payload: unknown) {
   const { name, drain_ms: drainMs = DRAIN_MS_DEFAULT } = checkTimes(readPayload(id, validateStopWorker, payload));
-  const worker = find(parts, name);
+  const worker = find(context, name);
   await worker.stop(drainMs);
-  return facts(parts, worker);
+  return describe(context, worker);
 }
 
-async function restart(parts: Parts, id: string, payload: unknown) {
-  const order = checkTimes(readPayload(id, validateStopWorker, payload));
-  const worker = find(parts, order.name);
-  await worker.stop(order.drain_ms ?? DRAIN_MS_DEFAULT);
+async function restart(context: FunctionContext, id: string, payload: unknown) {
+  const request = checkTimes(readPayload(id, validateStopWorker, payload));
+  const worker = find(context, request.name);
+  await worker.stop(request.drain_ms ?? DRAIN_MS_DEFAULT);
   await begin(worker);
-  return await awaitWorker(parts, worker, order.wait_ms);
+  return await awaitWorker(context, worker, request.wait_ms);
 }
 
-function list(parts: Parts) {
-  return { workers: parts.supervisor.all().map((worker) => facts(parts, worker)) };
+function list(context: FunctionContext) {
+  return { workers: context.supervisor.all().map((worker) => describe(context, worker)) };
 }
 
-function status(parts: Parts, id: string, payload: unknown) {
+function status(context: FunctionContext, id: string, payload: unknown) {
   const { name } = readPayload(id, validateNameWorker, payload);
-  return facts(parts, find(parts, name));
+  return describe(context, find(context, name));
 }
 
-function logs(parts: Parts, id: string, payload: unknown) {
+function logs(context: FunctionContext, id: string, payload: unknown) {
   const { name, after, since, limit = LINES_DEFAULT } = readPayload(id, validateReadLogs, payload);
   if (!Number.isInteger(limit) || limit < 1) {
     throw new Refusal('BAD_REQUEST', `limit must be a whole number from 1, found ${limit}`);
   }
-  const { lines, dropped } = find(parts, name).output.read({
+  const { lines, dropped } = find(context, name).output.read({
     limit,
     ...(after !== undefined && { afterSeq: after }),
     ...(since !== undefined && { sinceMs: since }),
@@ -147,13 +147,13 @@ function logs(parts: Parts, id: string, payload: unknown) {
 
 const WAIT_MS_MAX = 3_600_000;
 
-function checkTimes<T extends { wait_ms?: number; drain_ms?: number }>(order: T): T {
+function checkTimes<T extends { wait_ms?: number; drain_ms?: number }>(request: T): T {
   for (const key of ['wait_ms', 'drain_ms'] as const) {
-    const value = order[key] ?? 0;
+    const value = request[key] ?? 0;
     if (value >= 0 && value <= WAIT_MS_MAX) continue;
     throw new Refusal('BAD_REQUEST', `${key} must be from 0 to ${WAIT_MS_MAX} milliseconds, found ${value}`);
   }
-  return order;
+  return request;
 }
 
 async function begin(worker: SupervisedWorker): Promise<void> {
@@ -162,10 +162,10 @@ async function begin(worker: SupervisedWorker): Promise<void> {
   });
 }
 
-async function awaitWorker(parts: Parts, worker: SupervisedWorker, waitMs = WAIT_MS_DEFAULT) {
+async function awaitWorker(context: FunctionContext, worker: SupervisedWorker, waitMs = WAIT_MS_DEFAULT) {
   if (waitMs > 0) {
     const readiness = await untilRegistered(
-      { clock: parts.context.clock, supervisor: parts.supervisor },
+      { clock: context.module.clock, supervisor: context.supervisor },
       worker,
       waitMs,
     );
@@ -174,7 +174,7 @@ async function awaitWorker(parts: Parts, worker: SupervisedWorker, waitMs = WAIT
       throw new Refusal('TIMEOUT', `The worker ${worker.entry.name} runs and has registered nothing in ${waitMs} ms`);
     }
   }
-  return facts(parts, worker);
+  return describe(context, worker);
 }
 
 function failed(worker: SupervisedWorker, reason: string): Refusal {
@@ -183,18 +183,18 @@ function failed(worker: SupervisedWorker, reason: string): Refusal {
   return new Refusal('WORKER_FAILED', `The worker ${worker.entry.name} does not run: ${reason}\n${output}`);
 }
 
-function facts({ supervisor }: Parts, worker: SupervisedWorker) {
-  return { ...worker.facts(), functions: supervisor.functionsOf(worker.entry.name) };
+function describe({ supervisor }: FunctionContext, worker: SupervisedWorker) {
+  return { ...worker.describe(), functions: supervisor.functionsOf(worker.entry.name) };
 }
 
-function find(parts: Parts, name: string): SupervisedWorker {
-  const worker = parts.supervisor.find(name);
-  if (worker === undefined) throw unknownWorker(parts, name);
+function find(context: FunctionContext, name: string): SupervisedWorker {
+  const worker = context.supervisor.find(name);
+  if (worker === undefined) throw unknownWorker(context, name);
   return worker;
 }
 
-function unknownWorker({ context, supervisor }: Parts, name: string): Refusal {
-  if (context.router.workers().some(({ profile }) => profile?.name === name)) {
+function unknownWorker({ module, supervisor }: FunctionContext, name: string): Refusal {
+  if (module.router.workers().some(({ profile }) => profile?.name === name)) {
     const message = `The worker ${name} is connected, but the engine did not start it: it is not in the configuration.`;
     return new Refusal('NOT_FOUND', `${message} The process that started the worker supervises it.`);
   }
@@ -202,3 +202,34 @@ function unknownWorker({ context, supervisor }: Parts, name: string): Refusal {
   const list = known.length === 0 ? 'It has none with a path.' : `It has: ${known.join(', ')}.`;
   return new Refusal('NOT_FOUND', `The configuration has no worker named ${name}. ${list}`);
 }
+
+const LOOK_INTERVAL_MS = 50;
+
+type Readiness = 'registered' | 'failed' | 'late';
+
+/** Waits until the worker has registered its functions, has failed, or the time is up. */
+function untilRegistered(
+  { clock, supervisor }: { clock: Clock; supervisor: Supervisor },
+  worker: SupervisedWorker,
+  waitMs: number,
+): Promise<Readiness> {
+  const endMs = clock.monotonicMs() + waitMs;
+  const judge = (): Readiness | undefined => {
+    if (supervisor.functionsOf(worker.entry.name).length > 0) return 'registered';
+    if (FAILED.includes(worker.state)) return 'failed';
+    return clock.monotonicMs() >= endMs ? 'late' : undefined;
+  };
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const readiness = judge();
+      if (readiness === undefined) return;
+      cancel();
+      resolve(readiness);
+    };
+    const cancel = clock.every(LOOK_INTERVAL_MS, look);
+    clock.afterTurn(look);
+  });
+}
+
+/** A worker that ended once is retried, but its author wants to see the cause of the first end. */
+const FAILED: readonly string[] = ['stopped', 'waiting_to_restart', 'crash_loop'];

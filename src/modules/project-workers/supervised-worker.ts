@@ -15,7 +15,7 @@ import type { Logger } from '../../effects/logger.ts';
 import { type StartedProcess, startProcess } from '../../effects/worker-process.ts';
 import { needsInstall, type Project, readProject, rememberInstall } from './project.ts';
 
-export interface Surroundings {
+export interface SupervisionContext {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Resolves a relative path. */
@@ -30,7 +30,7 @@ const LAST_STOP_MS = 2_000;
 export class SupervisedWorker {
   readonly entry: ProjectWorker;
   readonly output = new OutputLines();
-  readonly #around: Surroundings;
+  readonly #context: SupervisionContext;
   readonly #predecessorsEnd: Promise<unknown> | undefined;
   readonly #crashes = new CrashHistory();
   #state: SupervisedState = 'stopped';
@@ -53,9 +53,9 @@ export class SupervisedWorker {
   #waiting: (() => void)[] = [];
 
   /** Nothing is started until `predecessorsEnd` resolves: until earlier workers of the same name have ended. */
-  constructor(entry: ProjectWorker, around: Surroundings, predecessorsEnd?: Promise<unknown>) {
+  constructor(entry: ProjectWorker, context: SupervisionContext, predecessorsEnd?: Promise<unknown>) {
     this.entry = entry;
-    this.#around = around;
+    this.#context = context;
     this.#predecessorsEnd = predecessorsEnd;
   }
 
@@ -77,7 +77,7 @@ export class SupervisedWorker {
     return this.#state === 'running' ? undefined : this.#lastEnd;
   }
 
-  facts() {
+  describe() {
     const { manifest } = this.#project ?? {};
     const usage = this.#process?.usage();
     return {
@@ -121,7 +121,7 @@ export class SupervisedWorker {
     this.#become('stopping');
     this.#process.terminate();
     if (drainMs <= 0) this.#process.kill();
-    const cancel = this.#around.clock.after(drainMs, () => {
+    const cancel = this.#context.clock.after(drainMs, () => {
       this.#say(`did not end within ${drainMs} ms and is killed`);
       this.#process?.kill();
     });
@@ -143,7 +143,7 @@ export class SupervisedWorker {
     await this.#predecessorsEnd;
     if (!isCurrent()) return;
     try {
-      const project = await readProject(this.#around.base(this.entry.path));
+      const project = await readProject(this.#context.base(this.entry.path));
       if (!isCurrent()) return;
       this.#project = project;
       if (project.manifest.name !== this.entry.name) {
@@ -176,14 +176,14 @@ export class SupervisedWorker {
     });
     this.#process = undefined;
     if (!isCurrent()) this.#become('stopped');
-    this.#tellWaiting();
+    this.#wakeWaiting();
     if (!isCurrent()) return;
     if (!end.isClean) throw new Error(`Its dependencies could not be installed: '${install}' ended with ${end.cause}.`);
     await rememberInstall(project);
   }
 
   #run(project: Project): void {
-    const { clock } = this.#around;
+    const { clock } = this.#context;
     this.#become('running');
     this.#isUnstartable = false;
     this.#startedAtMs = clock.nowMs();
@@ -199,7 +199,7 @@ export class SupervisedWorker {
   }
 
   #afterEnd(cause: string): void {
-    const { clock } = this.#around;
+    const { clock } = this.#context;
     this.#process = undefined;
     this.#startedAtMs = undefined;
     this.#lastEnd = cause;
@@ -207,15 +207,15 @@ export class SupervisedWorker {
     // A caller that wants it to run again meanwhile waits for this end, and then starts it.
     if (this.#state === 'stopping') {
       this.#become('stopped');
-      this.#tellWaiting();
+      this.#wakeWaiting();
       return;
     }
     this.#startLater('ended', cause, clock.monotonicMs() - this.#startedMonotonicMs);
-    this.#tellWaiting();
+    this.#wakeWaiting();
   }
 
   #startLater(what: 'ended' | 'could not be started', cause: string, ranMs: number): void {
-    const { clock, logger } = this.#around;
+    const { clock, logger } = this.#context;
     const worker = this.entry.name;
     const next = this.#crashes.ended(clock.monotonicMs(), ranMs);
     if (next.verb === 'give_up') {
@@ -239,7 +239,7 @@ export class SupervisedWorker {
       ...process.env,
       ...manifest.env,
       ...env,
-      ...this.#around.environment(name),
+      ...this.#context.environment(name),
       ...(config !== undefined && { SVC_WORKER_CONFIG: JSON.stringify(config) }),
     };
   }
@@ -249,7 +249,7 @@ export class SupervisedWorker {
   }
 
   #note(stream: 'stdout' | 'stderr' | 'svc', text: string): void {
-    this.output.add(stream, text, this.#around.clock.nowMs());
+    this.output.add(stream, text, this.#context.clock.nowMs());
   }
 
   #say(text: string): void {
@@ -260,9 +260,9 @@ export class SupervisedWorker {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #tellWaiting(): void {
+  #wakeWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const tell of waiting) tell();
+    for (const wake of waiting) wake();
   }
 }

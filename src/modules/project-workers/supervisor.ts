@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectWorker } from '../../core/workers/worker-manifest.ts';
 import type { ModuleContext } from '../module.ts';
-import { SupervisedWorker, type Surroundings } from './supervised-worker.ts';
+import { SupervisedWorker, type SupervisionContext } from './supervised-worker.ts';
 
 /** How long a worker that is removed from the file, or changed in it, may take to finish. */
 export const DRAIN_MS_DEFAULT = 25_000;
@@ -50,7 +50,7 @@ export class Supervisor {
     }
     for (const entry of entries) {
       if (this.#workers.has(entry.name)) continue;
-      const worker = new SupervisedWorker(entry, this.#surroundings(), this.#untilLeft(entry.name));
+      const worker = new SupervisedWorker(entry, this.#workerContext(), this.#untilLeft(entry.name));
       this.#workers.set(entry.name, worker);
       // The reason is in its output and its status, and the start is retried.
       worker.start().catch(() => {});
@@ -73,7 +73,7 @@ export class Supervisor {
     return Promise.all(ends);
   }
 
-  #surroundings(): Surroundings {
+  #workerContext(): SupervisionContext {
     const { clock, logger, configuration, settings, router } = this.#context;
     const folder = configuration.file === undefined ? process.cwd() : dirname(configuration.file);
     return {

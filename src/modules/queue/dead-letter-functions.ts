@@ -1,6 +1,6 @@
 // Dead letters: list, redrive one or all, edit, discard, purge (Q10).
 
-import type { BuiltinAnswers } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { ErrorGroups } from '../../core/queue/error-groups.ts';
 import { isTopicQueue, shownName } from '../../core/queue/queue-names.ts';

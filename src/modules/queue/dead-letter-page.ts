@@ -17,7 +17,7 @@ const LOOKED_AT_MAX = 1_000;
 const LEVELS_ABOVE_PAYLOAD = 2;
 
 /** A row by its queue and the number of newer rows in that queue. */
-interface Place {
+interface RowPosition {
   readonly queue: number;
   readonly at: number;
 }
@@ -36,14 +36,14 @@ export async function deadLetterRows(lister: Lister, pages: readonly DeadListInp
     return lists.flatMap(rowsIn);
   }
   const heads = await Promise.all(pages.map((one) => headsOf(lister, one)));
-  const places = newestFirst(heads, page.offset + page.limit).slice(page.offset);
-  if (page.withoutPayload === true) return places.flatMap(({ queue, at }) => heads[queue]?.[at]?.row ?? []);
-  const rows = await Promise.all(pages.map((one, queue) => rowsAt(lister, one, ofQueue(places, queue))));
-  return places.flatMap(({ queue }) => rows[queue]?.shift() ?? []);
+  const positions = newestFirst(heads, page.offset + page.limit).slice(page.offset);
+  if (page.withoutPayload === true) return positions.flatMap(({ queue, at }) => heads[queue]?.[at]?.row ?? []);
+  const rows = await Promise.all(pages.map((one, queue) => rowsAt(lister, one, ofQueue(positions, queue))));
+  return positions.flatMap(({ queue }) => rows[queue]?.shift() ?? []);
 }
 
-function ofQueue(places: readonly Place[], queue: number): number[] {
-  return places.filter((place) => place.queue === queue).map(({ at }) => at);
+function ofQueue(positions: readonly RowPosition[], queue: number): number[] {
+  return positions.filter((position) => position.queue === queue).map(({ at }) => at);
 }
 
 /** The first rows of each queue, as many as the page could need. */
@@ -54,18 +54,18 @@ async function headsOf(lister: Lister, { offset: from, limit, ...page }: DeadLis
     const asked = Math.min(LOOKED_AT_MAX, wanted - heads.length);
     const list = await lister.list({ ...page, offset: heads.length, limit: asked, withoutPayload: true });
     const rows = rowsIn(list);
-    const facts = parseAs(list, isDeadRows);
-    heads.push(...rows.map((row, index) => ({ row, failedAt: facts[index]?.failed_at ?? 0 })));
+    const deadRows = parseAs(list, isDeadRows);
+    heads.push(...rows.map((row, index) => ({ row, failedAt: deadRows[index]?.failed_at ?? 0 })));
     if (rows.length < asked) break;
   }
   return heads;
 }
 
 /** Each queue keeps its order, even if a clock was set back. */
-function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[] {
+function newestFirst(heads: readonly (readonly Head[])[], count: number): RowPosition[] {
   const next = heads.map(() => 0);
-  const places: Place[] = [];
-  while (places.length < count) {
+  const positions: RowPosition[] = [];
+  while (positions.length < count) {
     let newest: { readonly queue: number; readonly failedAt: number } | undefined;
     for (const [queue, at] of next.entries()) {
       const failedAt = heads[queue]?.[at]?.failedAt;
@@ -73,10 +73,10 @@ function newestFirst(heads: readonly (readonly Head[])[], count: number): Place[
     }
     if (newest === undefined) break;
     const at = next[newest.queue] ?? 0;
-    places.push({ queue: newest.queue, at });
+    positions.push({ queue: newest.queue, at });
     next[newest.queue] = at + 1;
   }
-  return places;
+  return positions;
 }
 
 /** Adjacent rows with their payloads. */

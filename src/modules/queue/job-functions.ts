@@ -1,6 +1,6 @@
 // Jobs: the state of one, the list, their progress (PD-38, QUE-2), and the groups of FIFO queues (QUE-4).
 
-import type { BuiltinAnswers, ShownJob } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers, ShownJob } from '../../console/api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isErrorMeant } from '../../core/queue/error-groups.ts';
 import { shownName } from '../../core/queue/queue-names.ts';

@@ -1,6 +1,6 @@
 // Overviews of queues, and pausing and resuming them (modules 6.6, PD-34, QUE-1, QUE-4).
 
-import type { BuiltinAnswers, QueueOverview } from '../../console-api/builtin-answers.ts';
+import type { BuiltinAnswers, QueueOverview } from '../../console/api/builtin-answers.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { isNamedQueue, shownName } from '../../core/queue/queue-names.ts';
 import type { JobRow, QueueStats } from '../../core/queue/shapes.ts';
@@ -20,7 +20,7 @@ const RUNNING_LOOKED_AT_MAX = 1_000;
 const QUEUES_LOOKED_AT_MAX = 1_000;
 
 /** What a row is made of, read once for all rows: topics can be many thousands. */
-interface Facts {
+interface QueueTotals {
   readonly stats: ReadonlyMap<string, QueueStats>;
   readonly subscribers: ReadonlyMap<string, number>;
 }
@@ -32,15 +32,15 @@ export function overviewFunctions(context: OverviewContext): AnyBuiltin[] {
       id: 'engine::queue::list',
       description: 'Lists queues and topics with the number of jobs in each state',
       async handle(): Promise<BuiltinAnswers['engine::queue::list']> {
-        const facts = { stats: byQueue(await context.adapter.stats()), subscribers: context.topics.subscribers };
-        const held = [...facts.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
+        const totals = { stats: byQueue(await context.adapter.stats()), subscribers: context.topics.subscribers };
+        const held = [...totals.stats.values()].filter((queue) => jobsIn(queue) + queue.dead > 0);
         const names = new Set([
           ...context.queues.all.map(({ settings }) => shownName(settings.name)),
-          ...facts.subscribers.keys(),
+          ...totals.subscribers.keys(),
           ...held.map(({ queue }) => shownName(queue)),
         ]);
         return await Promise.all(
-          [...names].map((name, place) => rowOf(name, facts, context, place < QUEUES_LOOKED_AT_MAX)),
+          [...names].map((name, index) => rowOf(name, totals, context, index < QUEUES_LOOKED_AT_MAX)),
         );
       },
     },
@@ -133,7 +133,7 @@ function sumOf(inner: readonly string[], all: ReadonlyMap<string, QueueStats>) {
 /** Totals count since the start of the engine: two answers give the rates between them. */
 async function rowOf(
   name: string,
-  { stats, subscribers }: Facts,
+  { stats, subscribers }: QueueTotals,
   context: OverviewContext,
   isLookedAt: boolean,
 ): Promise<QueueOverview> {

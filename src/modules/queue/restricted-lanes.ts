@@ -102,8 +102,8 @@ export class RestrictedLanes {
       await new Promise<void>((resolve) => {
         this.open(base, (opened) => {
           if ('reason' in opened) {
-            const facts = { queue: base.settings.name, error: opened.message };
-            logger.warn('The jobs of restricted connections in a queue are not available', facts);
+            const fields = { queue: base.settings.name, error: opened.message };
+            logger.warn('The jobs of restricted connections in a queue are not available', fields);
           }
           resolve();
         });

@@ -209,7 +209,7 @@ export class QueueRunner {
 
   /** The queue is paused: jobs that were claimed but do not run go back. */
   letGo(): void {
-    for (const job of this.#held.splice(0)) this.#giveBack(job);
+    for (const job of this.#held.splice(0)) this.#release(job);
     this.#planStep();
   }
 
@@ -310,7 +310,7 @@ export class QueueRunner {
     else this.#due.wait(nextDueMs, wantedMs !== undefined && nextDueMs <= wantedMs);
     // Parked jobs have a due time, and no other engine parks any: there is nothing to wake.
     if (nextDueMs === null && this.#sharing === undefined) this.#parkedFor.clear();
-    if (!this.#claims) for (const job of jobs) this.#giveBack(job);
+    if (!this.#claims) for (const job of jobs) this.#release(job);
     else this.#held.push(...jobs);
     this.#pump();
   }
@@ -319,7 +319,7 @@ export class QueueRunner {
     while (this.#window.mayHandOver && this.#claims) {
       const job = this.#held.shift();
       if (job === undefined) break;
-      if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#giveBack(job);
+      if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#release(job);
       else if (this.#mode === 'detached' || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
@@ -361,7 +361,7 @@ export class QueueRunner {
     });
   }
 
-  #giveBack({ seq, token }: TakenJob): void {
+  #release({ seq, token }: TakenJob): void {
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'release', isUnsent: true });
   }

@@ -4,7 +4,7 @@
 import { fields, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import { BACKOFF_MS_MAX } from '../../core/queue/waits.ts';
-import type { TriggerTypeFacts } from '../../core/registry/trigger-table.ts';
+import type { TriggerTypeSpec } from '../../core/registry/trigger-table.ts';
 import { CALL_TIMEOUT_MS_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding } from '../../router/builtin.ts';
@@ -140,7 +140,7 @@ export function asOtherKind(settings: QueueSettings): QueueSettings {
   return { ...settings, isFifo: true, rules: { ...rules, isOneGroup: true } };
 }
 
-export function describeSubscriber(id: string): TriggerTypeFacts {
+export function describeSubscriber(id: string): TriggerTypeSpec {
   return {
     description: `Receives a copy of each message of its topic${id === 'queue' ? ' (older name)' : ''}`,
     configFormat: rawJson({

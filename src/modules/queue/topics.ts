@@ -68,7 +68,7 @@ export class Topics {
     this.#ttlMs = ttlMs;
     this.triggerTypes = ['durable:subscriber', 'queue'].map((id) => ({
       id,
-      facts: describeSubscriber(id),
+      spec: describeSubscriber(id),
       refuse: (config: unknown, binding: Binding) => {
         if (context.adapter.topics === undefined) return lackOf(context.adapter, 'topics');
         const read = readSubscriber(id, config);
@@ -122,7 +122,7 @@ export class Topics {
         continue;
       }
       const [topic = '', functionId = ''] = queue.split('\n');
-      if (functionId === '') this.#keeper(queue);
+      if (functionId === '') this.#expiringQueue(queue);
       else this.#hold(topic, functionId, ENDED);
     }
     this.#cancelSweeps = clock.every(Math.min(SWEEP_MS_MAX, this.#ttlMs), () => void this.#sweep());
@@ -158,7 +158,7 @@ export class Topics {
       queues.find(queue)?.noteEnqueued();
       queues.find(queue)?.nudge();
     }
-    if (targets.length === 0) this.#keeper(topicQueue(topic, '')).nudge();
+    if (targets.length === 0) this.#expiringQueue(topicQueue(topic, '')).nudge();
   }
 
   /** Any name is a topic: one client could fill the queues of the store with names that no function subscribes. */
@@ -187,7 +187,7 @@ export class Topics {
   }
 
   /** Jobs of this queue are never handed over: its runner only lets them expire. */
-  #keeper(queue: string): QueueRunner {
+  #expiringQueue(queue: string): QueueRunner {
     const known = this.#context.queues.find(queue);
     if (known !== undefined) return known;
     const runner = this.#context.queues.add(settingsOf(queue, QUEUE_DEFAULTS));
@@ -195,10 +195,10 @@ export class Topics {
     return runner;
   }
 
-  #add(topic: string, functionId: string, facts: Pick<Subscription, 'rules' | 'delayMs' | 'endsMs'>): Subscription {
+  #add(topic: string, functionId: string, settings: Pick<Subscription, 'rules' | 'delayMs' | 'endsMs'>): Subscription {
     const before = this.#subscriptions.find(topic, functionId);
     if (before !== undefined) this.#restricted.delete(before);
-    const subscription = { topic, functionId, bindings: new Set<Binding>(), awaitsTrusted: false, ...facts };
+    const subscription = { topic, functionId, bindings: new Set<Binding>(), awaitsTrusted: false, ...settings };
     this.#subscriptions.put(subscription);
     return subscription;
   }
@@ -297,8 +297,8 @@ export class Topics {
         if (!isOpen) runner.detach();
         const isNews = binding.error === undefined;
         binding.error = String(error);
-        const facts = { topic, function_id: functionId, error: binding.error };
-        if (isNews) logger.error('A subscription could not be kept', facts);
+        const fields = { topic, function_id: functionId, error: binding.error };
+        if (isNews) logger.error('A subscription could not be kept', fields);
         // A broker that is away comes back, and a disk has space again (K3, D4).
         if (error instanceof Refusal)
           clock.after(OPEN_AGAIN_MS, () => this.#openAgain(subscription, binding, settings));
@@ -396,17 +396,17 @@ export class Topics {
   async #sweep(): Promise<void> {
     const { adapter, clock, queues } = this.#context;
     const ended = this.#subscriptions.all.filter(({ endsMs }) => endsMs === ENDED);
-    const keepers = queues.all.map(({ settings }) => settings.name).filter((name) => name.endsWith('\n'));
+    const expiring = queues.all.map(({ settings }) => settings.name).filter((name) => name.endsWith('\n'));
     for (const subscription of this.#subscriptions.all) {
       const { endsMs } = subscription;
       if (endsMs !== undefined && endsMs !== ENDED && endsMs <= clock.monotonicMs()) this.#end(subscription);
     }
-    if (ended.length + keepers.length === 0) return;
+    if (ended.length + expiring.length === 0) return;
     // A broker that is away cannot answer.
     const held = await adapter.stats().catch(() => undefined);
     if (held === undefined || this.#isStopped) return;
     const notEmpty = new Set(held.filter((stats) => !isEmpty(stats)).map(({ queue }) => queue));
-    for (const name of keepers) if (!notEmpty.has(name)) this.#forget(name);
+    for (const name of expiring) if (!notEmpty.has(name)) this.#forget(name);
     for (const subscription of ended) {
       const { topic, functionId } = subscription;
       const name = topicQueue(topic, functionId);

@@ -1,7 +1,6 @@
 import { fields, flag, integer, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
-import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig } from '../adapter-settings.ts';
 
 const MIB = 1024 * 1024;
 
@@ -25,11 +24,11 @@ export const kvAdapter: AdapterDeclaration<KvConfig> = {
   config: KV_CONFIG,
 };
 
-export const extstoreAdapter: AdapterDeclaration<ExtstoreConfig> = {
+export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   name: 'extstore',
   aliases: ['redis'],
   classes: ['modules::state::adapters::ExtStoreAdapter'],
-  config: EXTSTORE_CONFIG,
+  config: REDIS_CONFIG,
 };
 
 export const stateDeclaration = {
@@ -39,5 +38,5 @@ export const stateDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: stateConfig,
-  adapters: [kvAdapter, extstoreAdapter],
+  adapters: [kvAdapter, redisAdapter],
 } satisfies ModuleDeclaration<StateConfig>;

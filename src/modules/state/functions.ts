@@ -4,7 +4,7 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
 import type { RunOptions, Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
-import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
+import { noteSubject, outcomeOfReply, storeInput } from '../raw-payload.ts';
 
 export interface StateListeners {
   /** Whether changes have a listener: read before each change. */
@@ -12,7 +12,7 @@ export interface StateListeners {
   /** For the store, if a change may create jobs. */
   traceOf(cause: Cause): string | undefined;
   /** A change happened and is durable; called in the order of the changes (S5). */
-  tell(event: StoreEvent, cause: Cause): void;
+  changed(event: StoreEvent, cause: Cause): void;
 }
 
 const DESCRIPTIONS = {
@@ -35,10 +35,10 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const answer = (reply: StoreReply): void => {
         done(outcomeOfReply(reply));
-        for (const event of reply.events ?? []) listeners.tell(event, call);
+        for (const event of reply.events ?? []) listeners.changed(event, call);
       };
       const input = storeInput(id, payload);
-      notePlace(call, 'svc.state.scope', input, 'scope');
+      noteSubject(call, 'svc.state.scope', input, 'scope');
       if (READS.has(id)) store.run(id, input, answer, QUIET);
       else store.run(id, input, answer, { wantsEvents: listeners.isListening, trace: listeners.traceOf(call) });
     },

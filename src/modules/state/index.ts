@@ -5,7 +5,7 @@
 import { ChangeJobs } from '../change-jobs.ts';
 import { chooseStore } from '../chosen-store.ts';
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
-import { extstoreAdapter, kvAdapter, stateDeclaration } from './config.ts';
+import { kvAdapter, redisAdapter, stateDeclaration } from './config.ts';
 import { type StateListeners, stateFunctions } from './functions.ts';
 import { GROUP_FIELDS, StateTriggers } from './triggers.ts';
 
@@ -15,7 +15,7 @@ export const stateModule = defineModule({
     const { store, adapter, start, stop } = chooseStore(context, {
       chosen,
       kv: kvAdapter,
-      extstore: extstoreAdapter,
+      redis: redisAdapter,
       purpose: 'state',
       limits: { stateValueBytes: config.max_value_bytes },
       isWatched: false,
@@ -31,9 +31,9 @@ export const stateModule = defineModule({
         return triggers.isListening || tap.isWatched;
       },
       traceOf: (cause) => jobs.traceOf(cause),
-      tell(event, cause) {
-        triggers.tell(event, cause);
-        tap.tell(event);
+      changed(event, cause) {
+        triggers.changed(event, cause);
+        tap.publish(event);
       },
     };
     return {
@@ -51,7 +51,7 @@ export const stateModule = defineModule({
       health: () => ({
         status: store.trouble === undefined ? 'healthy' : 'unhealthy',
         adapter,
-        details: { ...store.facts, ...(store.trouble !== undefined && { trouble: store.trouble }) },
+        details: { ...store.details, ...(store.trouble !== undefined && { trouble: store.trouble }) },
       }),
     };
   },

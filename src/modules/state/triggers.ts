@@ -53,7 +53,7 @@ type Filter = Pick<ValueOf<typeof config>, 'scope' | 'key'>;
 
 export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 'traceOf'> {
   readonly id = 'state';
-  readonly facts = {
+  readonly spec = {
     description: 'Fires when an entry of the state is written or deleted',
     configFormat: CONFIG_FORMAT,
     payloadFormat: PAYLOAD_FORMAT,
@@ -89,7 +89,7 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     const read = readTriggerConfig(this.id, config, given);
     if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
     this.#filters.set(binding, read.config);
-    this.#placeOf(read.config).add(binding);
+    this.#groupOf(read.config).add(binding);
     const { scope, key, queue } = read.config;
     if (queue !== undefined && this.#isEnabled) this.#jobs.bound(binding, { queue, where: [scope, key] });
   }
@@ -98,12 +98,12 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     const filter = this.#filters.get(binding);
     if (filter === undefined) return;
     this.#filters.delete(binding);
-    this.#placeOf(filter).remove(binding);
+    this.#groupOf(filter).remove(binding);
     this.#jobs.unbound(binding);
   }
 
   /** `cause`: the call that changed the entry. */
-  tell({ place: [scope = '', key = ''], body }: StoreEvent, cause: Cause): void {
+  changed({ path: [scope = '', key = ''], body }: StoreEvent, cause: Cause): void {
     if (!this.isListening) return;
     const entry = entryOf(scope, key);
     const bindings = [...this.#ofAll, ...this.#byScope.of(scope), ...this.#byKey.of(key), ...this.#byEntry.of(entry)];
@@ -114,15 +114,15 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     this.#router.fire(called, Payload.ofBytes(bytes, 0, bytes.length), cause, entry);
   }
 
-  #placeOf({ scope, key }: Filter): { add(binding: Binding): void; remove(binding: Binding): void } {
-    if (scope !== undefined && key !== undefined) return placeIn(this.#byEntry, entryOf(scope, key));
-    if (scope !== undefined) return placeIn(this.#byScope, scope);
-    if (key !== undefined) return placeIn(this.#byKey, key);
+  #groupOf({ scope, key }: Filter): { add(binding: Binding): void; remove(binding: Binding): void } {
+    if (scope !== undefined && key !== undefined) return groupIn(this.#byEntry, entryOf(scope, key));
+    if (scope !== undefined) return groupIn(this.#byScope, scope);
+    if (key !== undefined) return groupIn(this.#byKey, key);
     return { add: (binding) => this.#ofAll.add(binding), remove: (binding) => this.#ofAll.delete(binding) };
   }
 }
 
-function placeIn(groups: Groups<string, Binding>, name: string) {
+function groupIn(groups: Groups<string, Binding>, name: string) {
   return {
     add: (binding: Binding) => groups.add(name, binding),
     remove: (binding: Binding) => groups.remove(name, binding),

@@ -6,25 +6,28 @@
 //   - A connection that is closed has no subscriptions.
 
 import { Refusal } from '../../core/calls/refusal.ts';
-import { OwnSilence } from '../../core/registry/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/session/housekeeping.ts';
+import {
+  LIVENESS_CHECK_INTERVAL_MS,
+  OwnSilence,
+  PING_INTERVAL_MS,
+  SILENT_MS,
+} from '../../router/session/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
 import type { StreamMessage, Tap } from '../taps.ts';
 import type { AdmittedClient } from './admission.ts';
-import { readClientMessage } from './client-message.ts';
 import { StreamConnection } from './connection.ts';
 import type { Feeds } from './feeds.ts';
 import type { JoinsAndLeaves } from './joins-and-leaves.ts';
-import { Batch, errorMessage, type MessagePlace, PONG, unauthorizedMessage } from './server-message.ts';
+import { Batch, errorMessage, type MessageSubject, PONG, readClientMessage, unauthorizedMessage } from './messages.ts';
 import { Subscription } from './subscription.ts';
 import type { JoinRequest } from './target.ts';
 
-export interface ClientsParts {
+export interface ClientsOptions {
   readonly clock: Clock;
   readonly router: RouterPort;
   readonly limits: StreamLimits;
@@ -40,12 +43,13 @@ export interface ClientsParts {
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
 
 export class Clients {
-  readonly #parts: ClientsParts;
-  readonly #connections = new Set<StreamConnection>();
+  readonly #options: ClientsOptions;
+  /** Of each connection, its subscriptions by the id that the client chose. */
+  readonly #connections = new Map<StreamConnection, Map<string, Subscription>>();
   #stop: (() => void) | undefined;
 
-  constructor(parts: ClientsParts) {
-    this.#parts = parts;
+  constructor(options: ClientsOptions) {
+    this.#options = options;
   }
 
   get count(): number {
@@ -53,7 +57,7 @@ export class Clients {
   }
 
   start(): void {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const ownSilence = new OwnSilence(LIVENESS_CHECK_INTERVAL_MS, clock.monotonicMs());
     this.#stop = clock.every(LIVENESS_CHECK_INTERVAL_MS, () => this.#check(ownSilence));
   }
@@ -61,14 +65,14 @@ export class Clients {
   /** Closes all of them; their leave events are on their way when this returns. */
   stop(): void {
     this.#stop?.();
-    for (const connection of [...this.#connections]) {
+    for (const connection of [...this.#connections.keys()]) {
       connection.close(CLOSE_CODES.goingAway, 'the engine is shutting down');
       this.#ended(connection);
     }
   }
 
   connected(socket: PeerSocket, { target, address, isBatched, context }: AdmittedClient): SocketEvents {
-    const { clock, limits, router, left } = this.#parts;
+    const { clock, limits, router, left } = this.#options;
     const connection = new StreamConnection({
       socket,
       isBatched,
@@ -84,7 +88,7 @@ export class Clients {
       tooSlow: (slow, bytes) => this.#closeSlow(slow, bytes),
       leftOut: (events) => router.count('streams.conflated', undefined, events),
     });
-    this.#connections.add(connection);
+    this.#connections.set(connection, new Map());
     if (target.kind === 'join') this.#join(connection, target.join);
     return {
       message: (bytes) => {
@@ -104,7 +108,7 @@ export class Clients {
 
   /** The store could not read the group. */
   failed(subscription: Subscription, error: ErrorBody): void {
-    this.#tell(subscription.connection, placeOf(subscription), error);
+    this.#sendError(subscription.connection, subjectOf(subscription), error);
     this.#leave(subscription);
   }
 
@@ -114,7 +118,7 @@ export class Clients {
   }
 
   #message(connection: StreamConnection, bytes: Uint8Array): void {
-    const { clock, limits, router } = this.#parts;
+    const { clock, limits, router } = this.#options;
     switch (connection.rate(clock.monotonicMs(), limits.messages)) {
       case 'flood':
         router.count('streams.closed', 'too_many_messages');
@@ -143,11 +147,14 @@ export class Clients {
   }
 
   #join(connection: StreamConnection, request: JoinRequest): void {
-    const { limits, joinsAndLeaves, feeds, router, clock } = this.#parts;
+    const { limits, joinsAndLeaves, feeds, router, clock } = this.#options;
     connection.hasAsked = true;
-    const previous = connection.subscriptions.get(request.subscriptionId);
+    const subscriptions = this.#connections.get(connection);
+    // The connection was closed while the message was on its way.
+    if (subscriptions === undefined) return;
+    const previous = subscriptions.get(request.subscriptionId);
     if (previous !== undefined) this.#leave(previous);
-    if (connection.subscriptions.size >= limits.subscriptions) {
+    if (subscriptions.size >= limits.subscriptions) {
       const text = `This connection is at its limit of ${limits.subscriptions} subscriptions`;
       router.count('streams.refused', 'OVERLOADED');
       this.#refuse(connection, request, 'OVERLOADED', text);
@@ -159,7 +166,7 @@ export class Clients {
     }
     const subscription = new Subscription(connection, request);
     this.#show('join', subscription);
-    connection.subscriptions.set(subscription.id, subscription);
+    subscriptions.set(subscription.id, subscription);
     joinsAndLeaves.join(subscription, (isIn) => {
       subscription.isIn = isIn;
       // Its client may have left while its handlers ran.
@@ -170,64 +177,66 @@ export class Clients {
       } else {
         router.count('streams.refused', 'unauthorized');
         this.#forget(subscription);
-        connection.send(new Batch([unauthorizedMessage(clock.nowMs(), placeOf(subscription))]));
+        connection.send(new Batch([unauthorizedMessage(clock.nowMs(), subjectOf(subscription))]));
       }
     });
   }
 
   #leaveAsked(connection: StreamConnection, request: JoinRequest): void {
-    const subscription = connection.subscriptions.get(request.subscriptionId);
+    const subscription = this.#connections.get(connection)?.get(request.subscriptionId);
     if (subscription !== undefined) this.#leave(subscription);
   }
 
   #leave(subscription: Subscription): void {
     this.#show('leave', subscription);
     this.#forget(subscription);
-    this.#parts.feeds.close(subscription);
+    this.#options.feeds.close(subscription);
     // The group may be joined again while the close of its connection is on its way.
     if (!subscription.isIn) return;
     subscription.isIn = false;
-    this.#parts.joinsAndLeaves.leave(subscription);
+    this.#options.joinsAndLeaves.leave(subscription);
   }
 
   #show(event: 'join' | 'leave', { id, stream, group, item }: Subscription): void {
-    const { tap } = this.#parts;
+    const { tap } = this.#options;
     if (!tap.isWatched) return;
     const body = Buffer.from(JSON.stringify({ type: event, subscription_id: id }));
-    tap.tell({ direction: 'inbound', stream, group, item, event, body, seq: undefined, receivers: 0 });
+    tap.publish({ direction: 'inbound', stream, group, item, event, body, seq: undefined, receivers: 0 });
   }
 
   #forget(subscription: Subscription): void {
     subscription.state = 'ended';
-    subscription.connection.dropKept(subscription);
-    const { subscriptions } = subscription.connection;
-    if (subscriptions.get(subscription.id) === subscription) subscriptions.delete(subscription.id);
+    subscription.connection.dropKept(subscription.id);
+    const subscriptions = this.#connections.get(subscription.connection);
+    if (subscriptions?.get(subscription.id) === subscription) subscriptions.delete(subscription.id);
   }
 
   #ended(connection: StreamConnection): void {
-    if (!this.#connections.delete(connection)) return;
-    for (const subscription of [...connection.subscriptions.values()]) this.#leave(subscription);
+    const subscriptions = this.#connections.get(connection);
+    if (subscriptions === undefined) return;
+    this.#connections.delete(connection);
+    for (const subscription of subscriptions.values()) this.#leave(subscription);
   }
 
   #closeSlow(connection: StreamConnection, bytes: number): void {
     if (!this.#connections.has(connection)) return;
-    this.#parts.router.count('streams.closed', 'too_slow');
+    this.#options.router.count('streams.closed', 'too_slow');
     connection.closeSlow(bytes);
     this.#ended(connection);
   }
 
   #check(ownSilence: OwnSilence): void {
-    const { clock, limits } = this.#parts;
+    const { clock, limits } = this.#options;
     const nowMs = clock.monotonicMs();
     const ownSilenceMs = ownSilence.sinceLastCheck(nowMs);
-    for (const connection of [...this.#connections]) {
+    for (const connection of [...this.#connections.keys()]) {
       connection.heardMs += ownSilenceMs;
       if (nowMs - connection.heardMs >= SILENT_MS) {
-        this.#parts.router.count('streams.closed', 'silent');
+        this.#options.router.count('streams.closed', 'silent');
         connection.terminate();
         this.#ended(connection);
       } else if (!connection.hasAsked && nowMs - connection.connectedMs > limits.registrationMs) {
-        this.#parts.router.count('streams.closed', 'not_registered');
+        this.#options.router.count('streams.closed', 'not_registered');
         connection.close(CLOSE_CODES.notRegistered, `nothing was joined within ${limits.registrationMs / 1_000} s`);
         this.#ended(connection);
       } else if (nowMs - connection.pingedMs >= PING_INTERVAL_MS) {
@@ -240,27 +249,27 @@ export class Clients {
 
   /** Over the limit of the whole process, those with the most unread bytes are closed first, as many as necessary. */
   #checkUnread(): void {
-    const behind = [...this.#connections]
-      .filter(({ isBehind }) => isBehind)
+    const unread = [...this.#connections.keys()]
+      .filter(({ hasUnread }) => hasUnread)
       .map((connection) => ({ connection, bytes: connection.bufferedBytes }));
-    let excess = behind.reduce((sum, { bytes }) => sum + bytes, 0) - this.#parts.limits.allBuffersBytes;
+    let excess = unread.reduce((sum, { bytes }) => sum + bytes, 0) - this.#options.limits.allBuffersBytes;
     if (excess <= 0) return;
-    for (const { connection, bytes } of behind.sort((one, other) => other.bytes - one.bytes)) {
+    for (const { connection, bytes } of unread.sort((one, other) => other.bytes - one.bytes)) {
       this.#closeSlow(connection, bytes);
       excess -= bytes;
       if (excess <= 0) return;
     }
   }
 
-  #refuse(connection: StreamConnection, place: Partial<JoinRequest>, code: string, message: string): void {
-    this.#tell(connection, place, { code, message });
+  #refuse(connection: StreamConnection, subject: Partial<JoinRequest>, code: string, message: string): void {
+    this.#sendError(connection, subject, { code, message });
   }
 
-  #tell(connection: StreamConnection, place: MessagePlace, error: ErrorBody): void {
-    connection.send(new Batch([errorMessage(this.#parts.clock.nowMs(), place, error)]));
+  #sendError(connection: StreamConnection, subject: MessageSubject, error: ErrorBody): void {
+    connection.send(new Batch([errorMessage(this.#options.clock.nowMs(), subject, error)]));
   }
 }
 
-function placeOf({ id, stream, group, item }: Subscription): MessagePlace {
+function subjectOf({ id, stream, group, item }: Subscription): MessageSubject {
   return { subscriptionId: id, stream, group, item };
 }

@@ -2,8 +2,7 @@
 
 import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { EXTSTORE_CONFIG, type ExtstoreConfig } from '../extstore-config.ts';
-import { KV_CONFIG, type KvConfig } from '../kv-adapter.ts';
+import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig } from '../adapter-settings.ts';
 
 const streamConfig = fields({
   port: integer({ min: 0, max: 65_535, default: 3112, help: 'Port for stream clients; 0 takes any free one' }),
@@ -24,11 +23,11 @@ export const kvAdapter: AdapterDeclaration<KvConfig> = {
   config: KV_CONFIG,
 };
 
-export const extstoreAdapter: AdapterDeclaration<ExtstoreConfig> = {
+export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   name: 'extstore',
   aliases: ['redis'],
   classes: ['modules::stream::adapters::ExtStoreAdapter'],
-  config: EXTSTORE_CONFIG,
+  config: REDIS_CONFIG,
 };
 
 export const streamDeclaration = {
@@ -38,5 +37,5 @@ export const streamDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: streamConfig,
-  adapters: [kvAdapter, extstoreAdapter],
+  adapters: [kvAdapter, redisAdapter],
 } satisfies ModuleDeclaration<StreamConfig>;

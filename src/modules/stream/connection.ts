@@ -1,4 +1,4 @@
-// One client of the stream server: its socket, its unread bytes, and its subscriptions.
+// The connection of one client of the stream server: its socket and its unread bytes.
 //
 // Invariants:
 //   - No event is skipped on a connection that stays open: what does not fit closes it with 4408 (T5).
@@ -12,10 +12,9 @@ import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { PeerSocket } from '../../transport/socket.ts';
 import { Backlog } from './backlog.ts';
-import { Batch, type EventBatch } from './server-message.ts';
-import type { Subscription } from './subscription.ts';
+import { Batch, type EventBatch } from './messages.ts';
 
-export interface ConnectionParts {
+export interface StreamConnectionOptions {
   readonly socket: PeerSocket;
   /** The client accepts several messages in one frame. */
   readonly isBatched: boolean;
@@ -33,7 +32,7 @@ export interface ConnectionParts {
 }
 
 /** The share of unread bytes from which conflated subscriptions wait until all of it is read. */
-const BEHIND_SHARE = 1 / 16;
+const MUCH_UNREAD_SHARE = 1 / 16;
 
 export class StreamConnection {
   readonly context: RawJson;
@@ -41,46 +40,44 @@ export class StreamConnection {
   readonly connectedMs: number;
   heardMs: number;
   pingedMs: number;
-  /** By the id that the client chose. */
-  readonly subscriptions = new Map<string, Subscription>();
   /** Whether it ever sent a join. */
   hasAsked = false;
-  readonly #parts: ConnectionParts;
+  readonly #options: StreamConnectionOptions;
   readonly #unread = new UnreadMessages();
   /** Most connections never need one. */
   #backlog: Backlog | undefined;
   #isDrainAwaited = false;
   #rate: MessageRate | undefined;
 
-  constructor(parts: ConnectionParts) {
-    this.#parts = parts;
-    this.context = parts.context;
-    this.isBatched = parts.isBatched;
-    this.connectedMs = parts.nowMs;
-    this.heardMs = parts.nowMs;
-    this.pingedMs = parts.nowMs;
+  constructor(options: StreamConnectionOptions) {
+    this.#options = options;
+    this.context = options.context;
+    this.isBatched = options.isBatched;
+    this.connectedMs = options.nowMs;
+    this.heardMs = options.nowMs;
+    this.pingedMs = options.nowMs;
   }
 
   get address(): string {
-    return this.#parts.address;
+    return this.#options.address;
   }
 
   get connectedAtMs(): number {
-    return this.#parts.connectedAtMs;
+    return this.#options.connectedAtMs;
   }
 
   get isOpen(): boolean {
-    return this.#parts.socket.isOpen;
+    return this.#options.socket.isOpen;
   }
 
   /** Its unread bytes, and those kept for it. */
   get bufferedBytes(): number {
-    return this.#parts.socket.bufferedBytes + (this.#backlog?.bytes ?? 0);
+    return this.#options.socket.bufferedBytes + (this.#backlog?.bytes ?? 0);
   }
 
   /** Whether it has unread bytes that were noted. */
-  get isBehind(): boolean {
-    return this.#unread.isBehind;
+  get hasUnread(): boolean {
+    return this.#unread.hasUnread;
   }
 
   /** Whether one more message of the client may be handled. */
@@ -91,72 +88,72 @@ export class StreamConnection {
 
   /** `isFree`: an answer that the client requested; however long it is, it does not make the client slow. */
   send(batch: Batch, isFree = false): void {
-    const { socket, limits } = this.#parts;
+    const { socket, limits } = this.#options;
     if (!socket.isOpen) return;
     // A limit may be exceeded by one message: it is checked before the next.
-    if (this.#unread.isBehind && this.#unread.isOver(socket.bufferedBytes, limits)) {
-      this.#parts.tooSlow(this, socket.bufferedBytes);
+    if (this.#unread.hasUnread && this.#unread.isOver(socket.bufferedBytes, limits)) {
+      this.#options.tooSlow(this, socket.bufferedBytes);
       return;
     }
     const texts = batch.texts(this.isBatched);
     const isComplete = socket.sendPrepared(texts);
     this.#unread.sent(texts.bytes, batch.count, socket.bufferedBytes, isFree);
-    if (!isComplete) this.#parts.tooSlow(this, socket.bufferedBytes);
+    if (!isComplete) this.#options.tooSlow(this, socket.bufferedBytes);
   }
 
   /** For a subscription that needs only the newest event of each item. */
-  sendNewest(subscription: Subscription, batch: EventBatch): void {
-    if (!this.#parts.socket.isOpen) return;
-    if (this.#backlog?.holdsFor(subscription) !== true && !this.#isFarBehind()) {
+  sendNewest(subscriptionId: string, batch: EventBatch): void {
+    if (!this.#options.socket.isOpen) return;
+    if (this.#backlog?.holdsFor(subscriptionId) !== true && !this.#hasMuchUnread()) {
       this.send(batch);
       return;
     }
     this.#backlog ??= new Backlog();
-    this.#backlog.keep(subscription, batch.events);
+    this.#backlog.keep(subscriptionId, batch.events);
     this.#awaitDrain();
-    const { bytesMax, messagesMax } = this.#parts.limits;
+    const { bytesMax, messagesMax } = this.#options.limits;
     const { bytes, count } = this.#backlog;
-    if (bytes > bytesMax || count > messagesMax) this.#parts.tooSlow(this, this.bufferedBytes);
+    if (bytes > bytesMax || count > messagesMax) this.#options.tooSlow(this, this.bufferedBytes);
   }
 
   /** Returns the number up to which the subscription was sent everything, if something was kept for it. */
-  dropKept(subscription: Subscription): number | undefined {
-    return this.#backlog?.drop(subscription);
+  dropKept(subscriptionId: string): number | undefined {
+    return this.#backlog?.drop(subscriptionId);
   }
 
-  #isFarBehind(): boolean {
-    if (!this.#unread.isBehind) return false;
-    const { socket, limits } = this.#parts;
-    const bytesMax = BEHIND_SHARE * limits.bytesMax;
-    const messagesMax = BEHIND_SHARE * limits.messagesMax;
+  #hasMuchUnread(): boolean {
+    if (!this.#unread.hasUnread) return false;
+    const { socket, limits } = this.#options;
+    const bytesMax = MUCH_UNREAD_SHARE * limits.bytesMax;
+    const messagesMax = MUCH_UNREAD_SHARE * limits.messagesMax;
     return this.#unread.isOver(socket.bufferedBytes, { ...limits, bytesMax, messagesMax });
   }
 
   #awaitDrain(): void {
     if (this.#isDrainAwaited) return;
     this.#isDrainAwaited = true;
-    this.#parts.socket.whenDrained(() => this.#drained());
+    this.#options.socket.whenDrained(() => this.#drained());
   }
 
   #drained(): void {
     this.#isDrainAwaited = false;
     if (this.#backlog === undefined || this.#backlog.isEmpty) return;
     // Other subscriptions of the connection may have been sent more meanwhile.
-    if (this.#isFarBehind()) {
+    if (this.#hasMuchUnread()) {
       this.#awaitDrain();
       return;
     }
     const { messages, leftOut } = this.#backlog.take();
-    this.#parts.leftOut(leftOut);
+    this.#options.leftOut(leftOut);
     this.send(new Batch(messages));
   }
 
   ping(): void {
-    this.#parts.socket.ping();
+    this.#options.socket.ping();
   }
 
   close(code: number, reason: string): void {
-    this.#parts.socket.close(code, reason);
+    this.#options.socket.close(code, reason);
   }
 
   closeSlow(bytes: number): void {
@@ -164,6 +161,6 @@ export class StreamConnection {
   }
 
   terminate(): void {
-    this.#parts.socket.terminate();
+    this.#options.socket.terminate();
   }
 }

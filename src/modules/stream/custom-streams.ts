@@ -49,7 +49,7 @@ export class CustomStreams {
   call(
     standIn: string,
     { functionId, input, depth, traceparent, baggage, rights }: CustomCall,
-    tell: (events: readonly StoreEvent[]) => void,
+    changed: (events: readonly StoreEvent[]) => void,
     done: (outcome: Outcome) => void,
   ): void {
     // The input is a view of a message; its text is a copy.
@@ -65,7 +65,7 @@ export class CustomStreams {
       this.#store.run('stream.announce', Buffer.from(change, 'latin1'), (reply) => {
         const { error, events = [], result: missing } = reply;
         if (missing !== undefined) this.#noteMissing(standIn, missing);
-        tell(events);
+        changed(events);
         if (error !== undefined) done({ error: Payload.ofText(rawJson(error)) });
         else done(result === undefined ? {} : { result: Payload.ofText(result) });
       });
@@ -130,8 +130,8 @@ function changeOf(functionId: string, asked: RawJson | undefined, { result }: Ou
 }
 
 function announcement(asked: RawJson, kind: 'create' | 'update' | 'delete', data: RawJson): ByteString {
-  const place = ['stream_name', 'group_id', 'item_id'].map((name) => `"${name}":${rawMember(asked, name) ?? RAW_NULL}`);
-  return asByteString(`{${place.join(',')},"kind":"${kind}","data":${data}}`);
+  const names = ['stream_name', 'group_id', 'item_id'].map((name) => `"${name}":${rawMember(asked, name) ?? RAW_NULL}`);
+  return asByteString(`{${names.join(',')},"kind":"${kind}","data":${data}}`);
 }
 
 const CHANGING: ReadonlySet<string> = new Set(['stream::set', 'stream::update', 'stream::delete']);

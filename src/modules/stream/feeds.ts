@@ -12,17 +12,17 @@
 
 import type { Clock } from '../../effects/clock.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
-import type { GroupWatcher, StoreEvent, StoreReply, WatchedPlace } from '../../store/thread/contract.ts';
-import { EventBatch } from './server-message.ts';
+import type { GroupRef, GroupWatcher, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
+import { EventBatch } from './messages.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
 
-export interface FeedParts {
+export interface FeedsOptions {
   readonly clock: Clock;
   /** Reads the first messages of a subscriber: `stream.subscribe` of the store, or a custom stream. */
   read(subject: Subscription, since: Since | undefined, done: (reply: StoreReply) => void): void;
   /** Makes the store report what other engines do in the group; returns a function that ends it. */
-  watch(place: WatchedPlace, watcher: GroupWatcher): () => void;
+  watch(ref: GroupRef, watcher: GroupWatcher): () => void;
   /** The store could not read the group. */
   failed(subscription: Subscription, error: ErrorBody): void;
   /** More is held back for it than its limit of unread bytes. */
@@ -40,12 +40,12 @@ interface Feed {
 }
 
 export class Feeds {
-  readonly #parts: FeedParts;
+  readonly #options: FeedsOptions;
   readonly #feeds = new Map<string, Feed>();
   #waiting: Feed[] = [];
 
-  constructor(parts: FeedParts) {
-    this.#parts = parts;
+  constructor(options: FeedsOptions) {
+    this.#options = options;
   }
 
   get groupCount(): number {
@@ -54,17 +54,17 @@ export class Feeds {
 
   /** Subscribers of one group that are live or about to be. */
   subscribersOf(stream: string, group: string): ReadonlySet<Subscription> {
-    return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NOBODY;
+    return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NO_SUBSCRIBERS;
   }
 
   /** Publishes events in the order of their numbers, whatever caused them. */
   publish(events: readonly StoreEvent[]): void {
     for (const event of events) {
-      const feed = this.#feeds.get(feedKey(event.place[0], event.place[1]));
+      const feed = this.#feeds.get(feedKey(event.path[0], event.path[1]));
       if (feed === undefined || event.seq <= feed.seq) continue;
       feed.seq = event.seq;
       if (feed.pending.push(event) > 1) continue;
-      if (this.#waiting.push(feed) === 1) this.#parts.clock.afterTurn(() => this.#flush());
+      if (this.#waiting.push(feed) === 1) this.#options.clock.afterTurn(() => this.#flush());
     }
   }
 
@@ -89,7 +89,7 @@ export class Feeds {
   }
 
   #watch({ stream, group }: Subscription): () => void {
-    return this.#parts.watch(
+    return this.#options.watch(
       { stream, group },
       {
         event: (event) => this.publish([event]),
@@ -113,14 +113,14 @@ export class Feeds {
   #read(subscription: Subscription, since: Since | undefined): void {
     subscription.state = 'reading';
     const read = ++subscription.reads;
-    this.#parts.read(subscription, since, (reply) => {
+    this.#options.read(subscription, since, (reply) => {
       if (subscription.state !== 'reading' || subscription.reads !== read) return;
-      if (reply.error !== undefined) this.#parts.failed(subscription, reply.error);
-      else this.#letIn(subscription, reply);
+      if (reply.error !== undefined) this.#options.failed(subscription, reply.error);
+      else this.#goLive(subscription, reply);
     });
   }
 
-  #letIn(subscription: Subscription, { events = [], result }: StoreReply): void {
+  #goLive(subscription: Subscription, { events = [], result }: StoreReply): void {
     subscription.state = 'live';
     const { epoch, seq } = positionIn(result);
     subscription.epoch = epoch;
@@ -172,9 +172,9 @@ export class Feeds {
 
   #hold(subscription: Subscription, events: readonly StoreEvent[]): void {
     subscription.hold(events);
-    const { bytesMax, messagesMax } = this.#parts.heldMax;
+    const { bytesMax, messagesMax } = this.#options.heldMax;
     if (subscription.heldBytes > bytesMax || subscription.held.length > messagesMax) {
-      this.#parts.overflowed(subscription);
+      this.#options.overflowed(subscription);
     }
   }
 }
@@ -192,7 +192,7 @@ class BatchesByItem {
     let batch = this.#batches.get(item);
     if (batch === undefined) {
       const events = this.#events;
-      batch = new EventBatch(item === undefined ? events : events.filter(({ place }) => place[2] === item));
+      batch = new EventBatch(item === undefined ? events : events.filter(({ path }) => path[2] === item));
       this.#batches.set(item, batch);
     }
     return batch;
@@ -217,4 +217,4 @@ function feedKey(stream = '', group = ''): string {
   return `${stream}\0${group}`;
 }
 
-const NOBODY: ReadonlySet<Subscription> = new Set();
+const NO_SUBSCRIBERS: ReadonlySet<Subscription> = new Set();

@@ -5,7 +5,7 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
-import { notePlace, outcomeOfReply, storeInput } from '../store-call.ts';
+import { noteSubject, outcomeOfReply, storeInput } from '../raw-payload.ts';
 import type { CustomStreams } from './custom-streams.ts';
 
 const DESCRIPTIONS = {
@@ -24,7 +24,7 @@ const OURS_ALONE: ReadonlySet<string> = new Set(['stream::send', 'stream::list_a
 
 export interface StreamListeners {
   /** A change happened, and is durable. */
-  tell(events: readonly StoreEvent[], cause: Cause): void;
+  changed(events: readonly StoreEvent[], cause: Cause): void;
   /** For the store, if a change may create jobs. */
   traceOf(cause: Cause): string | undefined;
 }
@@ -32,21 +32,21 @@ export interface StreamListeners {
 export function streamFunctions(
   store: Store,
   custom: CustomStreams,
-  { tell, traceOf }: StreamListeners,
+  { changed, traceOf }: StreamListeners,
 ): readonly RawBuiltinDefinition[] {
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const input = storeInput(id, payload);
-      notePlace(call, 'svc.stream.name', input, 'stream_name');
+      noteSubject(call, 'svc.stream.name', input, 'stream_name');
       const standIn = OURS_ALONE.has(id) ? undefined : custom.standIn(id, input);
       if (standIn !== undefined) {
-        custom.call(standIn, { ...call, functionId: id, input }, (events) => tell(events, call), done);
+        custom.call(standIn, { ...call, functionId: id, input }, (events) => changed(events, call), done);
         return;
       }
       const answer = (reply: StoreReply): void => {
-        if (reply.events !== undefined && reply.events.length > 0) tell(reply.events, call);
+        if (reply.events !== undefined && reply.events.length > 0) changed(reply.events, call);
         done(outcomeOfReply(reply));
       };
       store.run(id, input, answer, { trace: traceOf(call) });

@@ -6,7 +6,7 @@ import { hostInUrl } from '../../core/access/origin.ts';
 import { asRawJson, bytesToByteString } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
-import { SWEPT_NOTHING } from '../../store/commands/stream/index.ts';
+import { SWEPT_NOTHING } from '../../store/commands/stream/history.ts';
 import { triggerMessage } from '../../store/commands/stream/messages.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import type { Listener } from '../../transport/transport.ts';
@@ -16,7 +16,7 @@ import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext
 import type { StreamSubscriber } from '../taps.ts';
 import { StreamAdmission } from './admission.ts';
 import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
-import { extstoreAdapter, kvAdapter, type StreamConfig, streamDeclaration } from './config.ts';
+import { kvAdapter, redisAdapter, type StreamConfig, streamDeclaration } from './config.ts';
 import { CustomStreams } from './custom-streams.ts';
 import { Feeds } from './feeds.ts';
 import { streamFunctions } from './functions.ts';
@@ -97,7 +97,7 @@ class StreamServer implements EngineModule {
       connected: (socket, client) => this.#clients.connected(socket, client),
     });
     this.functions = streamFunctions(this.#store, this.#custom, {
-      tell: (events, cause) => this.#tell(events, cause),
+      changed: (events, cause) => this.#publish(events, cause),
       traceOf: (cause) => this.#jobs.traceOf(cause),
     });
     this.triggerTypes = [this.#changes, joinsAndLeaves.joins, joinsAndLeaves.leaves];
@@ -147,7 +147,7 @@ class StreamServer implements EngineModule {
       details: {
         connections: this.#clients.count,
         groups_watched: this.#feeds.groupCount,
-        ...this.#store.facts,
+        ...this.#store.details,
         ...(trouble !== undefined && { trouble }),
       },
     };
@@ -159,13 +159,13 @@ class StreamServer implements EngineModule {
   }
 
   /** Events caused through this engine: triggers fire only for these, because other engines fire for theirs. */
-  #tell(events: readonly StoreEvent[], cause: Cause): void {
+  #publish(events: readonly StoreEvent[], cause: Cause): void {
     this.#feeds.publish(events);
     this.#showEvents(events);
     for (const event of events) {
       const bindings = this.#changes.toCall(event);
       if (bindings.length === 0) continue;
-      const [stream = '', group = ''] = event.place;
+      const [stream = '', group = ''] = event.path;
       this.#context.router.fire(bindings, this.#triggerPayload(event), cause, `${stream}\0${group}`);
     }
   }
@@ -174,10 +174,10 @@ class StreamServer implements EngineModule {
   #showEvents(events: readonly StoreEvent[]): void {
     const { streams: tap } = this.#context.taps;
     if (!tap.isWatched) return;
-    for (const { place, kind, body, seq } of events) {
-      const [stream = '', group = '', item] = place;
+    for (const { path, kind, body, seq } of events) {
+      const [stream = '', group = '', item] = path;
       const receivers = this.#feeds.subscribersOf(stream, group).size;
-      tap.tell({ direction: 'outbound', stream, group, item, event: kind, body, seq, receivers });
+      tap.publish({ direction: 'outbound', stream, group, item, event: kind, body, seq, receivers });
     }
   }
 
@@ -219,7 +219,7 @@ function chosenStore(context: ModuleContext, chosen: ChosenAdapter | undefined):
   return chooseStore(context, {
     chosen,
     kv: kvAdapter,
-    extstore: extstoreAdapter,
+    redis: redisAdapter,
     purpose: 'streams',
     limits: {
       streamValueBytes: valueBytes,

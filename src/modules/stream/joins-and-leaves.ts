@@ -15,8 +15,8 @@ import { JoinLeaveTriggers } from './triggers.ts';
 
 /** Not the start of new work, which a drain would refuse: every admitted subscription gets its leave event (T7). */
 const END_DEPTH = 1;
-/** A client caused it, not a call within the engine. */
-const OUTSIDE = { depth: 0 };
+/** A client causes it, not a call within the engine. Such calls have the share of restricted connections. */
+const OUTSIDE = { depth: 0, isForRestricted: true };
 
 export class JoinsAndLeaves {
   readonly joins = new JoinLeaveTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
@@ -90,9 +90,14 @@ export class JoinsAndLeaves {
 }
 
 function eventPayload({ id, stream, group, item, context }: Subscription): RawJson {
-  const facts = { subscription_id: id, stream_name: stream, group_id: group, ...(item !== undefined && { id: item }) };
+  const subject = {
+    subscription_id: id,
+    stream_name: stream,
+    group_id: group,
+    ...(item !== undefined && { id: item }),
+  };
   // The context is passed on as it came from the auth function, whatever its keys.
-  return asRawJson(`${rawJson(facts).slice(0, -1)},"context":${context}}`);
+  return asRawJson(`${rawJson(subject).slice(0, -1)},"context":${context}}`);
 }
 
 function failureOf({ error, result }: Outcome): string | undefined {

@@ -13,7 +13,7 @@
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { StoreEvent } from '../../store/thread/contract.ts';
 import type { StreamConnection } from './connection.ts';
-import type { EventBatch } from './server-message.ts';
+import type { EventBatch } from './messages.ts';
 import type { JoinRequest, Since } from './target.ts';
 
 export class Subscription {
@@ -45,7 +45,7 @@ export class Subscription {
 
   /** The position to read on from. Events kept for it are dropped. */
   restart(): Since | undefined {
-    const sentSeq = this.isConflated ? this.connection.dropKept(this) : undefined;
+    const sentSeq = this.isConflated ? this.connection.dropKept(this.id) : undefined;
     const { epoch, seq } = this;
     if (epoch === '') return undefined;
     return sentSeq === undefined ? { epoch, seq, live: true } : { epoch, seq: sentSeq };
@@ -53,7 +53,7 @@ export class Subscription {
 
   /** Sends what follows the events sent before. */
   send(events: EventBatch): void {
-    if (this.isConflated) this.connection.sendNewest(this, events);
+    if (this.isConflated) this.connection.sendNewest(this.id, events);
     else this.connection.send(events);
   }
 
@@ -69,7 +69,7 @@ export class Subscription {
     return held;
   }
 
-  wants({ place: [, , item] }: StoreEvent): boolean {
+  wants({ path: [, , item] }: StoreEvent): boolean {
     return this.item === undefined || this.item === item;
   }
 

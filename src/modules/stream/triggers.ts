@@ -22,7 +22,7 @@ const streamConfig = fields({
   queue: optional(text({ bytesMax: ID_BYTES_MAX })),
 });
 
-const visitConfig = fields({ stream_name: name(), condition_function_id: CONDITION_FIELD });
+const joinLeaveConfig = fields({ stream_name: name(), condition_function_id: CONDITION_FIELD });
 
 const CONDITION = { type: 'string', description: 'Called first; on false the function is not called' };
 
@@ -40,7 +40,7 @@ const STREAM_CONFIG_FORMAT = rawJson({
   additionalProperties: false,
 });
 
-const VISIT_CONFIG_FORMAT = rawJson({
+const JOIN_LEAVE_CONFIG_FORMAT = rawJson({
   type: 'object',
   properties: {
     stream_name: { type: 'string', description: 'Only this stream' },
@@ -84,7 +84,7 @@ class Bindings<F> {
 /** Type `stream`: an item changed. */
 export class StreamTriggers implements ModuleTriggerType {
   readonly id = 'stream';
-  readonly facts = {
+  readonly spec = {
     description: 'An item of a stream was created, updated or deleted.',
     configFormat: STREAM_CONFIG_FORMAT,
     payloadFormat: undefined,
@@ -126,7 +126,7 @@ export class StreamTriggers implements ModuleTriggerType {
     return this.#jobs.divert(this.#matching(event));
   }
 
-  #matching({ place: [stream = '', group, item], kind }: StoreEvent): readonly Binding[] {
+  #matching({ path: [stream = '', group, item], kind }: StoreEvent): readonly Binding[] {
     const candidates = this.#bindings.of(stream);
     if (candidates === undefined) return NONE;
     const isCustom = kind === 'event';
@@ -144,21 +144,21 @@ export class StreamTriggers implements ModuleTriggerType {
 /** Types `stream:join` and `stream:leave`: a client subscribes, and a subscription ends. */
 export class JoinLeaveTriggers implements ModuleTriggerType {
   readonly id: 'stream:join' | 'stream:leave';
-  readonly facts;
+  readonly spec;
   readonly #bindings = new Bindings<undefined>();
 
   constructor(id: 'stream:join' | 'stream:leave', description: string) {
     this.id = id;
-    this.facts = { description, configFormat: VISIT_CONFIG_FORMAT, payloadFormat: undefined };
+    this.spec = { description, configFormat: JOIN_LEAVE_CONFIG_FORMAT, payloadFormat: undefined };
   }
 
   refuse(config: unknown): string | undefined {
-    const read = readTriggerConfig(this.id, visitConfig, config);
+    const read = readTriggerConfig(this.id, joinLeaveConfig, config);
     return read.ok ? undefined : read.reason;
   }
 
   bound(binding: Binding, config: unknown): void {
-    const read = readTriggerConfig(this.id, visitConfig, config);
+    const read = readTriggerConfig(this.id, joinLeaveConfig, config);
     if (read.ok) this.#bindings.add(binding, read.config.stream_name ?? ANY_STREAM, undefined);
   }
 

@@ -98,8 +98,8 @@ export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerCon
 
 /** Those of them that cannot change while the port is open: a port without rbac does not check connections again. */
 export function fixedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
-  const isGuarded = before.rbac !== undefined && after.rbac !== undefined;
-  return changedKeys(before, after).filter((key) => !isGuarded || key === 'port' || key === 'host');
+  const hasRbac = before.rbac !== undefined && after.rbac !== undefined;
+  return changedKeys(before, after).filter((key) => !hasRbac || key === 'port' || key === 'host');
 }
 
 function differingKeys(before: object, after: object): string[] {

@@ -2,11 +2,15 @@
 // are pinged and, when silent, closed like worker connections (W1).
 
 import type { MessageRate } from '../../core/limits/message-rate.ts';
-import { OwnSilence } from '../../core/registry/own-silence.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { LIVENESS_CHECK_INTERVAL_MS, PING_INTERVAL_MS, SILENT_MS } from '../../router/session/housekeeping.ts';
+import {
+  LIVENESS_CHECK_INTERVAL_MS,
+  OwnSilence,
+  PING_INTERVAL_MS,
+  SILENT_MS,
+} from '../../router/session/housekeeping.ts';
 import { takeTelemetry } from '../../router/session/telemetry.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 

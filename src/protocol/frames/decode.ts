@@ -6,7 +6,7 @@
 import * as check from '../../generated/worker-frames.ts';
 import type { RawJson } from '../json/byte-string.ts';
 import { mismatchText } from '../json/expected-text.ts';
-import { Envelope, envelopeAt, type MemberPlaces, readEnvelope, type ScanOffence } from './envelope.ts';
+import { Envelope, envelopeAt, type MemberRanges, readEnvelope, type ScanOffence } from './envelope.ts';
 import type { WorkerFrame } from './frames.ts';
 
 export interface DecodeRefusal {
@@ -30,10 +30,10 @@ export function decodeWorkerFrame(bytes: Uint8Array): WorkerFrame<RawJson> | Dec
 /** Decodes a frame whose members another thread has located. */
 export function decodeLocatedFrame(
   bytes: Uint8Array,
-  places: MemberPlaces | ScanOffence,
+  ranges: MemberRanges | ScanOffence,
 ): WorkerFrame<RawJson> | DecodeRefusal {
   // A frame that is not JSON is read again up to the error, for the fields before it.
-  return checkEnvelope(places instanceof Int32Array ? envelopeAt(bytes, places) : readEnvelope(bytes));
+  return checkEnvelope(ranges instanceof Int32Array ? envelopeAt(bytes, ranges) : readEnvelope(bytes));
 }
 
 function checkEnvelope(envelope: Envelope | ScanOffence): WorkerFrame<RawJson> | DecodeRefusal {

@@ -60,8 +60,8 @@ const LETTER_N = 110;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The places of the members of an object, for each: key start, key end, value start, value end. */
-export type MemberPlaces = Int32Array;
+/** The ranges of the members of an object, for each: key start, key end, value start, value end. */
+export type MemberRanges = Int32Array;
 
 /**
  * Reads one JSON object. Unknown members are skipped; a null member counts as absent; of two equal keys the last wins.
@@ -77,21 +77,21 @@ export function readEnvelope(bytes: Uint8Array): Envelope | ScanOffence {
 }
 
 /** The part of `readEnvelope` whose cost grows with the bytes; for large frames it runs on another thread. */
-export function locateMembers(bytes: Uint8Array): MemberPlaces | ScanOffence {
-  const places: number[] = [];
+export function locateMembers(bytes: Uint8Array): MemberRanges | ScanOffence {
+  const ranges: number[] = [];
   const offender = scanMembers(bytes, (keyStart, keyEnd, start, end) => {
-    places.push(keyStart, keyEnd, start, end);
+    ranges.push(keyStart, keyEnd, start, end);
   });
-  return offender ?? new Int32Array(places);
+  return offender ?? new Int32Array(ranges);
 }
 
 /** The rest of `readEnvelope`, for members that were located before. */
-export function envelopeAt(bytes: Uint8Array, places: MemberPlaces): Envelope {
+export function envelopeAt(bytes: Uint8Array, ranges: MemberRanges): Envelope {
   const text = bytesToByteString(bytes);
   const envelope = new Envelope();
-  for (let at = 0; at < places.length; at += 4) {
-    const field = fieldAt(bytes, text, places[at] ?? 0, places[at + 1] ?? 0);
-    if (field !== undefined) setField(envelope, field, bytes, text, places[at + 2] ?? 0, places[at + 3] ?? 0);
+  for (let at = 0; at < ranges.length; at += 4) {
+    const field = fieldAt(bytes, text, ranges[at] ?? 0, ranges[at + 1] ?? 0);
+    if (field !== undefined) setField(envelope, field, bytes, text, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
   return envelope;
 }
@@ -117,14 +117,14 @@ export function scanMembers(bytes: Uint8Array, onMember: OnMember): ScanOffence 
 function scanMember(bytes: Uint8Array, at: number, onMember: OnMember): number {
   if (bytes[at] !== QUOTE) return offence(at);
   const keyStart = at + 1;
-  const behindKey = skipString(bytes, keyStart);
-  if (behindKey < 0) return behindKey;
-  const colon = skipSpace(bytes, behindKey);
+  const afterKey = skipString(bytes, keyStart);
+  if (afterKey < 0) return afterKey;
+  const colon = skipSpace(bytes, afterKey);
   if (bytes[colon] !== COLON) return offence(colon);
   const start = skipSpace(bytes, colon + 1);
   const end = skipValue(bytes, start, 1);
   if (end < 0) return end;
-  onMember(keyStart, behindKey - 1, start, end);
+  onMember(keyStart, afterKey - 1, start, end);
   return end;
 }
 

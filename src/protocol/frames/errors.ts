@@ -1,7 +1,7 @@
 // Every error code of the engine: its meaning, its HTTP status, and whether the same call may be repeated. Codes raised
 // by a handler pass through and are not listed.
 
-export interface ErrorCodeFacts {
+export interface ErrorCodeDetails {
   readonly meaning: string;
   readonly httpStatus: number;
   readonly retryable: boolean;
@@ -127,7 +127,7 @@ export const ERROR_CODES = {
     httpStatus: 403,
     retryable: false,
   },
-} as const satisfies Record<string, ErrorCodeFacts>;
+} as const satisfies Record<string, ErrorCodeDetails>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 

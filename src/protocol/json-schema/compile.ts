@@ -1,18 +1,32 @@
 // Plain JSON Schema as a check: draft 2020-12, and from draft 07 what differs only in spelling. A schema is compiled
-// once, when its function is registered; whatever it says that we could not keep is refused then, never skipped in
-// silence. Formats are annotations, as the specification has it.
+// once. A keyword that restricts a value and that is not supported is refused or reported then, never skipped silently.
 
 import { isRecord } from '../json/record.ts';
 import { arrayKeywords, objectKeywords } from './containers.ts';
-import { type Check, type CompileInner, passes, type Run, refuseSchema, report, type SchemaIssue } from './run.ts';
+import {
+  type Check,
+  type CompileInner,
+  type CompileOptions,
+  issuesOf,
+  type Keywords,
+  passes,
+  type Run,
+  refuseSchema,
+  report,
+  SchemaError,
+  type SchemaIssue,
+} from './run.ts';
 import { scalarKeywords } from './scalars.ts';
 
 /**
  * Turns a schema into a check that lists what is wrong with a value; an empty list is a pass. Throws a `SchemaError`
- * for a schema that is wrong or that cannot be kept.
+ * for a schema that is wrong or not supported, unless the options take those.
  */
-export function compileJsonSchema(schema: unknown): (value: unknown) => readonly SchemaIssue[] {
-  const check = new Compiler(schema).compile(schema, '#');
+export function compileJsonSchema(
+  schema: unknown,
+  options: CompileOptions = {},
+): (value: unknown) => readonly SchemaIssue[] {
+  const check = new Compiler(schema, options).compile(schema, '#');
   return (value) => {
     const run: Run = { path: [], issues: [], refs: 0 };
     check(value, run);
@@ -22,26 +36,29 @@ export function compileJsonSchema(schema: unknown): (value: unknown) => readonly
 
 class Compiler {
   readonly #root: unknown;
+  readonly #options: CompileOptions;
   /** By reference: a schema that refers to itself must find its own check, not compile for ever. */
   readonly #referred = new Map<string, { check: Check }>();
 
-  constructor(root: unknown) {
+  constructor(root: unknown, options: CompileOptions) {
     this.#root = root;
+    this.#options = options;
   }
 
   readonly compile: CompileInner = (schema, where) => {
     if (schema === true) return pass;
     if (schema === false) return (_value, run) => report(run, 'must not be present');
-    if (!isRecord(schema)) return refuseSchema(where, `is ${JSON.stringify(schema)}, expected an object or a boolean`);
-    for (const keyword of KEYWORDS_NOT_KEPT) {
-      if (keyword in schema) refuseSchema(where, `keyword '${keyword}' is not supported`);
+    if (!isRecord(schema)) {
+      this.#attempt(() => refuseSchema(where, `is ${JSON.stringify(schema)}, expected an object or a boolean`));
+      return pass;
     }
     const checks = [
-      ...this.#reference(schema, where),
-      ...scalarKeywords(schema, where),
-      ...objectKeywords(schema, where, this.compile),
-      ...arrayKeywords(schema, where, this.compile),
-      ...this.#combinations(schema, where),
+      ...KEYWORDS_NOT_KEPT.flatMap((keyword) => this.#attempt(() => refuseKeyword(schema, keyword, where))),
+      ...this.#attempt(() => this.#reference(schema, where)),
+      ...this.#attempt(() => scalarKeywords(schema, where, this.#options.formats)),
+      ...this.#attempt(() => objectKeywords(schema, where, this.compile)),
+      ...this.#attempt(() => arrayKeywords(schema, where, this.compile)),
+      ...this.#attempt(() => this.#combinations(schema, where)),
     ];
     const [only] = checks;
     if (only !== undefined && checks.length === 1) return only;
@@ -49,6 +66,18 @@ class Compiler {
       for (const check of checks) check(value, run);
     };
   };
+
+  /** A part that cannot be checked is refused, or reported and left out. */
+  #attempt(read: () => Check[]): Check[] {
+    try {
+      return read();
+    } catch (error) {
+      const { onUnchecked } = this.#options;
+      if (!(error instanceof SchemaError) || onUnchecked === undefined) throw error;
+      onUnchecked(error);
+      return [];
+    }
+  }
 
   #reference(schema: Record<string, unknown>, where: string): Check[] {
     const { $ref } = schema;
@@ -77,7 +106,7 @@ class Compiler {
     }
     let target: unknown = this.#root;
     for (const step of reference.split('/').slice(1)) {
-      const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+      const key = keyOf(step);
       const inner: unknown = typeof target === 'object' && target !== null ? Reflect.get(target, key) : undefined;
       if (inner === undefined) return refuseSchema(where, `$ref '${reference}' leads nowhere`);
       target = inner;
@@ -93,14 +122,23 @@ class Compiler {
     const any = this.#compileList(schema, 'anyOf', where);
     if (any !== undefined) {
       checks.push((value, run) => {
-        if (!any.some((check) => passes(check, value, run))) report(run, 'must match at least one of the alternatives');
+        const failed: (readonly SchemaIssue[])[] = [];
+        for (const check of any) {
+          const issues = issuesOf(check, value, run);
+          if (issues.length === 0) return;
+          failed.push(issues);
+        }
+        report(run, 'must match at least one of the alternatives', failed);
       });
     }
     const one = this.#compileList(schema, 'oneOf', where);
     if (one !== undefined) {
       checks.push((value, run) => {
-        const matched = one.filter((check) => passes(check, value, run)).length;
-        if (matched !== 1) report(run, `must match exactly one of the alternatives, matches ${matched}`);
+        const failed = one.map((check) => issuesOf(check, value, run)).filter((issues) => issues.length > 0);
+        const matched = one.length - failed.length;
+        if (matched === 1) return;
+        const message = `must match exactly one of the alternatives, matches ${matched}`;
+        report(run, message, matched === 0 ? failed : undefined);
       });
     }
     if (not !== undefined) {
@@ -123,6 +161,23 @@ class Compiler {
     if (list === undefined) return undefined;
     if (!Array.isArray(list)) return refuseSchema(where, `${keyword} is not a list of schemas`);
     return list.map((inner: unknown, index) => this.compile(inner, `${where}/${keyword}/${index}`));
+  }
+}
+
+function refuseKeyword(schema: Keywords, keyword: string, where: string): Check[] {
+  return keyword in schema ? refuseSchema(where, `keyword '${keyword}' is not supported`) : [];
+}
+
+/** A step of a JSON pointer in a fragment. A step that is not percent-encoded correctly stays as it is. */
+function keyOf(step: string): string {
+  return decodedOr(step).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function decodedOr(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
   }
 }
 

@@ -39,20 +39,30 @@ export function objectKeywords(schema: Keywords, where: string, compile: Compile
       if (isRecord(value)) for (const name of Object.keys(value)) within(run, name, name, checkName);
     });
   }
-  for (const [name, needed] of entriesOf(dependentRequired, where, 'dependentRequired')) {
-    for (const other of namesOf(needed, where, 'dependentRequired')) {
+  const needs = (name: string, needed: unknown, keyword: string): void => {
+    for (const other of namesOf(needed, where, keyword)) {
       checks.push((value, run) => {
         if (isRecord(value) && hasProperty(value, name) && !hasProperty(value, other)) {
           reportAt(run, other, `is missing, '${name}' needs it`);
         }
       });
     }
-  }
-  for (const [name, inner] of entriesOf(dependentSchemas, where, 'dependentSchemas')) {
-    const check = compile(inner, `${where}/dependentSchemas/${name}`);
+  };
+  const follows = (name: string, inner: unknown, keyword: string): void => {
+    const check = compile(inner, `${where}/${keyword}/${name}`);
     checks.push((value, run) => {
       if (isRecord(value) && hasProperty(value, name)) check(value, run);
     });
+  };
+  for (const [name, needed] of entriesOf(dependentRequired, where, 'dependentRequired')) {
+    needs(name, needed, 'dependentRequired');
+  }
+  for (const [name, inner] of entriesOf(dependentSchemas, where, 'dependentSchemas')) {
+    follows(name, inner, 'dependentSchemas');
+  }
+  // Draft 07 has one keyword for both.
+  for (const [name, entry] of entriesOf(schema.dependencies, where, 'dependencies')) {
+    (Array.isArray(entry) ? needs : follows)(name, entry, 'dependencies');
   }
   return [...checks, ...propertyKeywords(schema, where, compile)];
 }

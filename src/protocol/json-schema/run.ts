@@ -6,6 +6,8 @@ import { isRecord } from '../json/record.ts';
 export interface SchemaIssue {
   readonly message: string;
   readonly path: readonly PropertyKey[];
+  /** Of a value that fits no alternative of `anyOf` or `oneOf`: the issues of each, in the order of the schema. */
+  readonly alternatives?: readonly (readonly SchemaIssue[])[];
 }
 
 /** The schema itself is wrong, or says something that is not supported. */
@@ -24,8 +26,17 @@ export type Check = (value: unknown, run: Run) => void;
 export type CompileInner = (schema: unknown, where: string) => Check;
 export type Keywords = Readonly<Record<string, unknown>>;
 
-export function report(run: Run, message: string): void {
-  run.issues.push({ message, path: [...run.path] });
+/** How a schema is compiled. A schema of another program is checked as far as it can be. */
+export interface CompileOptions {
+  /** Tests of string formats by name. Without one, a format is an annotation, as the specification has it. */
+  readonly formats?: ReadonlyMap<string, (text: string) => boolean>;
+  /** Receives each part of the schema that is not checked. Without it, such a schema is refused. */
+  readonly onUnchecked?: (problem: SchemaError) => void;
+}
+
+export function report(run: Run, message: string, alternatives?: SchemaIssue['alternatives']): void {
+  const issue = { message, path: [...run.path] };
+  run.issues.push(alternatives === undefined ? issue : { ...issue, alternatives });
 }
 
 /** Checks a part of the value, one step down. */
@@ -35,11 +46,15 @@ export function within(run: Run, key: PropertyKey, value: unknown, check: Check)
   run.path.pop();
 }
 
-/** Whether the value passes; adds no issues. */
-export function passes(check: Check, value: unknown, run: Run): boolean {
+/** The issues of a value that need not pass; adds none to the run. */
+export function issuesOf(check: Check, value: unknown, run: Run): readonly SchemaIssue[] {
   const trial: Run = { path: run.path, issues: [], refs: run.refs };
   check(value, trial);
-  return trial.issues.length === 0;
+  return trial.issues;
+}
+
+export function passes(check: Check, value: unknown, run: Run): boolean {
+  return issuesOf(check, value, run).length === 0;
 }
 
 /** Throws because the schema itself is wrong: its author gets the error when the function is registered. */

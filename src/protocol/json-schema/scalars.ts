@@ -1,10 +1,19 @@
-// The keywords of JSON Schema for scalars: type, const, enum, limits of numbers and strings. A keyword ignores values
-// of other types.
+// The keywords of JSON Schema for scalars: type, const, enum, limits of numbers and strings, formats where the caller
+// has tests for them. A keyword ignores values of other types.
 
 import { isRecord } from '../json/record.ts';
-import { type Check, compileExpression, isSameJson, type Keywords, numberAt, refuseSchema, report } from './run.ts';
+import {
+  type Check,
+  type CompileOptions,
+  compileExpression,
+  isSameJson,
+  type Keywords,
+  numberAt,
+  refuseSchema,
+  report,
+} from './run.ts';
 
-export function scalarKeywords(schema: Keywords, where: string): Check[] {
+export function scalarKeywords(schema: Keywords, where: string, formats: CompileOptions['formats']): Check[] {
   const checks: Check[] = [];
   const { type, const: constant, enum: values } = schema;
   if (type !== undefined) checks.push(checkType(type, where));
@@ -23,6 +32,13 @@ export function scalarKeywords(schema: Keywords, where: string): Check[] {
     });
   }
   checks.push(...numberKeywords(schema, where), ...stringKeywords(schema, where));
+  const { format } = schema;
+  const hasFormat = typeof format === 'string' ? formats?.get(format) : undefined;
+  if (hasFormat !== undefined) {
+    checks.push((value, run) => {
+      if (typeof value === 'string' && !hasFormat(value)) report(run, `must have the format "${format}"`);
+    });
+  }
   return checks;
 }
 

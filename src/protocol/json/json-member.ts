@@ -14,10 +14,10 @@ export function findTextMember(bytes: Uint8Array, name: string): string | undefi
   do {
     at = skipSpace(bytes, at + 1);
     if (bytes[at] !== QUOTE) return undefined;
-    const behindKey = skipString(bytes, at + 1);
-    if (behindKey < 0) return undefined;
-    const key = textAt(bytes, at, behindKey);
-    at = skipSpace(bytes, behindKey);
+    const keyEnd = skipString(bytes, at + 1);
+    if (keyEnd < 0) return undefined;
+    const key = textAt(bytes, at, keyEnd);
+    at = skipSpace(bytes, keyEnd);
     if (bytes[at] !== COLON) return undefined;
     const start = skipSpace(bytes, at + 1);
     const end = skipValue(bytes, start, 1);

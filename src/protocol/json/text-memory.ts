@@ -57,7 +57,7 @@ export class TextBytes {
   /** Returns false if it is not narrow. */
   addLong(text: string): boolean {
     if (NOT_NARROW.test(text)) return false;
-    this.#makeRoom(text.length);
+    this.#ensureCapacity(text.length);
     this.#platform.writeNarrow(this.#memory, text, this.#length);
     this.#length += text.length;
     return true;
@@ -65,7 +65,7 @@ export class TextBytes {
 
   addWide(text: string): void {
     const bytes = 2 * text.length;
-    this.#makeRoom(bytes);
+    this.#ensureCapacity(bytes);
     this.#platform.writeWide(this.#memory, text, this.#length);
     this.#length += bytes;
   }
@@ -76,7 +76,7 @@ export class TextBytes {
     return at + this.#length;
   }
 
-  #makeRoom(bytes: number): void {
+  #ensureCapacity(bytes: number): void {
     if (this.#length + bytes > this.#memory.length) this.#grow(bytes);
   }
 

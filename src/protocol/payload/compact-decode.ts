@@ -5,10 +5,10 @@ import { JSON_DEPTH_MAX } from '../frames/limits.ts';
 import { TextSlices, type TextSource } from '../json/text-memory.ts';
 import {
   COMPACT_BYTES_MAX,
-  type CompactParts,
-  emptyParts,
+  type CompactSections,
+  emptySections,
   OWN_SHAPE,
-  readParts,
+  readSections,
   referenceAt,
   TAG,
   TEXT_UNITS_IN_TAG,
@@ -21,8 +21,8 @@ const NO_VIEW = new DataView(NOTHING.buffer);
 export class CompactDecoder {
   readonly #shapeOf: (number: number) => Shape | undefined;
   readonly #source: TextSource;
-  readonly #parts: CompactParts = emptyParts();
-  /** The shapes of the current payload, by place. */
+  readonly #sections: CompactSections = emptySections();
+  /** The shapes of the current payload, by index. */
   readonly #shapes: Shape[] = [];
   readonly #narrow: TextSlices;
   readonly #wide: TextSlices;
@@ -48,16 +48,16 @@ export class CompactDecoder {
 
   /** The value in the bytes from `start` to before `end`. Throws if they are invalid. */
   decode(bytes: Uint8Array, start: number, end: number): unknown {
-    const parts = this.#parts;
-    if (!readParts(bytes, start, end, parts))
+    const sections = this.#sections;
+    if (!readSections(bytes, start, end, sections))
       throw new Error(`not a compact payload of at most ${COMPACT_BYTES_MAX} bytes`);
-    this.#readShapes(bytes, parts);
-    this.#narrow.open(bytes, parts.narrowStart, parts.wideStart);
-    this.#wide.open(bytes, parts.wideStart, parts.ownStart);
+    this.#readShapes(bytes, sections);
+    this.#narrow.open(bytes, sections.narrowStart, sections.wideStart);
+    this.#wide.open(bytes, sections.wideStart, sections.ownStart);
     if (this.#bytes.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
     this.#bytes = bytes;
     this.#at = start;
-    this.#end = parts.narrowStart;
+    this.#end = sections.narrowStart;
     this.#depth = 0;
     this.#keysLength = 0;
     const value = this.#value();
@@ -84,15 +84,15 @@ export class CompactDecoder {
     this.#wide.open(NOTHING, 0, 0);
   }
 
-  #readShapes(bytes: Uint8Array, parts: CompactParts): void {
+  #readShapes(bytes: Uint8Array, sections: CompactSections): void {
     const shapes = this.#shapes;
     shapes.length = 0;
     this.#mayHoldReference = false;
-    const { ownStart, referencesStart, shapeCount } = parts;
+    const { ownStart, referencesStart, shapeCount } = sections;
     if (ownStart < referencesStart) this.#readOwnShapes(this.#source.read(bytes, ownStart, referencesStart));
     let own = 0;
-    for (let place = 0; place < shapeCount; place++) {
-      const number = referenceAt(bytes, parts, place);
+    for (let index = 0; index < shapeCount; index++) {
+      const number = referenceAt(bytes, sections, index);
       const shape = number === OWN_SHAPE ? this.#ownShapes[own++] : this.#shapeOf(number);
       if (shape === undefined) throw new Error(`shape ${number} was never announced`);
       if (shape.mayBeReference) this.#mayHoldReference = true;

@@ -117,7 +117,7 @@ export class CompactEncoder {
     this.#narrow.clear();
     this.#wide.clear();
     this.#start = this.#end;
-    this.#makeRoom(this.#start, 0);
+    this.#ensureCapacity(this.#start, 0);
     const narrowStart = this.#object(value, '', this.#end);
     if (narrowStart < 0) return undefined;
     this.#end = this.#close(narrowStart);
@@ -127,7 +127,7 @@ export class CompactEncoder {
 
   /** Writes one value at `at` and returns where the next one begins; -1 for a value that JSON leaves out. */
   #value(value: unknown, key: string | number, at: number): number {
-    if (at > this.#lastItem) this.#makeRoom(at, 0);
+    if (at > this.#lastItem) this.#ensureCapacity(at, 0);
     const memory = this.#memory;
     if (typeof value === 'string') {
       if (value.length > SHORT_UNITS_MAX) return this.#longText(value, at);
@@ -226,7 +226,7 @@ export class CompactEncoder {
     // A proxy may return anything.
     if (length >>> 0 !== length || length > COMPACT_BYTES_MAX) throw GIVEN_BACK;
     let at = start;
-    if (at > this.#lastItem) this.#makeRoom(at, 0);
+    if (at > this.#lastItem) this.#ensureCapacity(at, 0);
     if (length <= ARRAY_LENGTH_IN_TAG) {
       this.#memory[at++] = TAG.array | length;
     } else {
@@ -261,7 +261,7 @@ export class CompactEncoder {
       else node = this.#step(node, key);
     }
     if (node.usedBy !== this.#serial) this.#use(node);
-    this.#memory[start] = TAG.object | node.place;
+    this.#memory[start] = TAG.object | node.index;
     return at;
   }
 
@@ -276,7 +276,7 @@ export class CompactEncoder {
     if (node.number < 0) this.#ownKeys += node.keyCount + 1;
     if (this.#ownKeys > OWN_KEYS_MAX) throw GIVEN_BACK;
     node.usedBy = this.#serial;
-    node.place = this.#used.length;
+    node.index = this.#used.length;
     this.#used.push(node);
   }
 
@@ -285,7 +285,7 @@ export class CompactEncoder {
     const own = this.#ownKeys > 0 ? this.#ownText() : '';
     const shapeCount = this.#used.length;
     const rest = this.#narrow.length + this.#wide.length + 3 * own.length + shapeCount * REFERENCE_BYTES;
-    this.#makeRoom(narrowStart, rest + 2 * START_BYTES + TAIL_BYTES);
+    this.#ensureCapacity(narrowStart, rest + 2 * START_BYTES + TAIL_BYTES);
     const memory = this.#memory;
     const wideStart = this.#narrow.copyTo(memory, narrowStart);
     const ownStart = this.#wide.copyTo(memory, wideStart);
@@ -320,7 +320,7 @@ export class CompactEncoder {
   }
 
   /** Reserves room for an item at `at` and that many bytes after it. */
-  #makeRoom(at: number, bytes: number): void {
+  #ensureCapacity(at: number, bytes: number): void {
     if (at + bytes - this.#start > COMPACT_BYTES_MAX + ITEM_BYTES_MAX) throw GIVEN_BACK;
     const needed = at + bytes + 2 * ITEM_BYTES_MAX;
     if (needed > this.#memory.length) {
@@ -328,10 +328,10 @@ export class CompactEncoder {
       this.#allocate(Math.max(needed, 2 * old.length));
       this.#memory.set(old.subarray(0, at));
     }
-    this.#noteRoom();
+    this.#updateLastItem();
   }
 
-  #noteRoom(): void {
+  #updateLastItem(): void {
     this.#lastItem = Math.min(this.#memory.length, this.#start + COMPACT_BYTES_MAX) - ITEM_BYTES_MAX;
   }
 

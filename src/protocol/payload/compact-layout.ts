@@ -10,7 +10,7 @@
 //   tail          [u24 start of the wide texts] · [u24 start of the own shapes] · u24 start of the narrow texts
 //                 · u8 flags · u8 how many shapes
 //
-// A shape is the key list of an object. An item refers to a shape by its place among the references, in six bits.
+// A shape is the key list of an object. An item refers to a shape by its index among the references, in six bits.
 
 /** First byte of an item; what does not fit into it follows, little-endian. */
 export const TAG = {
@@ -18,7 +18,7 @@ export const TAG = {
   smallIntegerEnd: 0x40,
   /** A narrow text of up to 63 units. */
   text: 0x40,
-  /** An object of the shape at this place; the values follow in the order of its keys. */
+  /** An object of the shape at this index; the values follow in the order of its keys. */
   object: 0x80,
   /** An array of up to 31 elements, which follow. */
   array: 0xc0,
@@ -58,7 +58,7 @@ export const START_BYTES = 3;
 export const REFERENCE_BYTES = 2;
 
 /** The positions of the parts of a payload, counted from the first byte of its memory. */
-export interface CompactParts {
+export interface CompactSections {
   narrowStart: number;
   wideStart: number;
   ownStart: number;
@@ -70,13 +70,13 @@ export interface CompactParts {
  * Reads the tail of a payload that runs from `start` to before `end`. False: these bytes are not such a payload.
  * `parts` is filled in, so that no object is allocated for each message.
  */
-export function readParts(bytes: Uint8Array, start: number, end: number, parts: CompactParts): boolean {
+export function readSections(bytes: Uint8Array, start: number, end: number, sections: CompactSections): boolean {
   if (end - start < TAIL_BYTES || end - start > COMPACT_BYTES_MAX) return false;
   const flags = bytes[end - 2] ?? 0;
   const shapeCount = bytes[end - 1] ?? 0;
   if (flags > (COMPACT_FLAG.wide | COMPACT_FLAG.own) || shapeCount > PAYLOAD_SHAPES_MAX) return false;
   let at = end - TAIL_BYTES;
-  parts.narrowStart = start + u24(bytes, at);
+  sections.narrowStart = start + u24(bytes, at);
   const hasOwn = (flags & COMPACT_FLAG.own) !== 0;
   const hasWide = (flags & COMPACT_FLAG.wide) !== 0;
   if (hasOwn) at -= START_BYTES;
@@ -84,22 +84,22 @@ export function readParts(bytes: Uint8Array, start: number, end: number, parts: 
   if (hasWide) at -= START_BYTES;
   const wideStart = hasWide ? start + u24(bytes, at) : -1;
   at -= shapeCount * REFERENCE_BYTES;
-  parts.referencesStart = at;
-  parts.ownStart = hasOwn ? ownStart : at;
-  parts.wideStart = hasWide ? wideStart : parts.ownStart;
-  parts.shapeCount = shapeCount;
-  const isInOrder = start < parts.narrowStart && parts.narrowStart <= parts.wideStart;
-  const wideBytes = parts.ownStart - parts.wideStart;
-  return isInOrder && wideBytes >= 0 && wideBytes % 2 === 0 && parts.ownStart <= at;
+  sections.referencesStart = at;
+  sections.ownStart = hasOwn ? ownStart : at;
+  sections.wideStart = hasWide ? wideStart : sections.ownStart;
+  sections.shapeCount = shapeCount;
+  const isInOrder = start < sections.narrowStart && sections.narrowStart <= sections.wideStart;
+  const wideBytes = sections.ownStart - sections.wideStart;
+  return isInOrder && wideBytes >= 0 && wideBytes % 2 === 0 && sections.ownStart <= at;
 }
 
-export function emptyParts(): CompactParts {
+export function emptySections(): CompactSections {
   return { narrowStart: 0, wideStart: 0, ownStart: 0, referencesStart: 0, shapeCount: 0 };
 }
 
-/** The shape at this place among the references. */
-export function referenceAt(bytes: Uint8Array, { referencesStart }: CompactParts, place: number): number {
-  const at = referencesStart + place * REFERENCE_BYTES;
+/** The shape at this index among the references. */
+export function referenceAt(bytes: Uint8Array, { referencesStart }: CompactSections, index: number): number {
+  const at = referencesStart + index * REFERENCE_BYTES;
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 }
 

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { asRawJson, RAW_NULL, type RawJson, rawJson } from '../json/byte-string.ts';
 import { skipSpace, skipValue } from '../json/json-scan.ts';
 import type { CompactDecoder } from './compact-decode.ts';
-import { emptyParts, OWN_SHAPE, readParts, referenceAt } from './compact-layout.ts';
+import { emptySections, OWN_SHAPE, readSections, referenceAt } from './compact-layout.ts';
 
 export class Payload {
   readonly #bytes: Buffer | undefined;
@@ -97,9 +97,9 @@ export class Payload {
    * invalid, as far as that shows without reading it.
    */
   visitShapes(visit: (shapeNumber: number) => boolean): boolean {
-    if (this.#bytes === undefined || !readParts(this.#bytes, this.#start, this.#end, PARTS)) return false;
-    for (let place = 0; place < PARTS.shapeCount; place++) {
-      const number = referenceAt(this.#bytes, PARTS, place);
+    if (this.#bytes === undefined || !readSections(this.#bytes, this.#start, this.#end, SECTIONS)) return false;
+    for (let index = 0; index < SECTIONS.shapeCount; index++) {
+      const number = referenceAt(this.#bytes, SECTIONS, index);
       if (number !== OWN_SHAPE && !visit(number)) return false;
     }
     return true;
@@ -112,16 +112,16 @@ export class Payload {
   }
 }
 
-const PARTS = emptyParts();
+const SECTIONS = emptySections();
 
 /** The text of exactly one value, without the white space around it; text frames carry UTF-8 only. */
 function readJson(bytes: Buffer, start: number, end: number): RawJson | undefined {
   const value = bytes.subarray(start, end);
   if (!isUtf8(value)) return undefined;
   const first = skipSpace(value, 0);
-  const behind = skipValue(value, first, 0);
-  if (behind < 0 || skipSpace(value, behind) !== value.length) return undefined;
-  return asRawJson(value.toString('latin1', first, behind));
+  const after = skipValue(value, first, 0);
+  if (after < 0 || skipSpace(value, after) !== value.length) return undefined;
+  return asRawJson(value.toString('latin1', first, after));
 }
 
 function convert(decoder: CompactDecoder, bytes: Buffer, start: number, end: number): RawJson | undefined {

@@ -64,9 +64,9 @@ export class ShapeNode {
   #children: Map<string, ShapeNode> | undefined = undefined;
   /** The number of the shape for the engine and all its connections; -1 until the engine assigns it. */
   number = -1;
-  /** The payload that used it last, and its place there. */
+  /** The payload that used it last, and its index there. */
   usedBy = 0;
-  place = 0;
+  index = 0;
   /** Number of payloads that had to carry it. */
   timesOwn = 0;
   #text: string | undefined = undefined;

@@ -7,7 +7,7 @@ import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
-import { isOfStrangers, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
+import { isOfRestricted, isRestricted, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
 import type { LocalCaller } from './call.ts';
 import { type Outcome, outcomeOf } from './call.ts';
 import { deliver, invoke, refusalOf } from './invoke.ts';
@@ -29,6 +29,8 @@ export interface LocalCall extends Cause, OfTrigger {
   readonly isInternal?: boolean | undefined;
   /** A request from outside, whose depth is only its own claim. */
   readonly isFromOutside?: boolean | undefined;
+  /** A restricted connection or a stream client causes it. Without it: what triggers and jobs of the former call. */
+  readonly isForRestricted?: boolean | undefined;
 }
 
 /** What happens to a call that no caller waits for. */
@@ -37,7 +39,7 @@ export type LocalAction = { readonly type: 'void' } | EnqueueAction;
 /** Calls `done` exactly once, at once or later. Payloads of the outcome are valid until `done` returns. */
 export function callLocally(context: RouterContext, call: LocalCall, done: (outcome: Outcome) => void): void {
   const { functionId, decides = false } = call;
-  if (decides && isOfStrangers(context, functionId)) return done(outcomeOf(refusals.functionNotFound(functionId)));
+  if (decides && isOfRestricted(context, functionId)) return done(outcomeOf(refusals.functionNotFound(functionId)));
   invoke(context, requestOf(context, call, { settle: done }));
 }
 
@@ -74,5 +76,6 @@ function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller 
     handed: call.handed,
     isInternal: call.isInternal,
     isFromOutside: call.isFromOutside,
+    isForRestricted: call.isForRestricted ?? isRestricted(context, call),
   };
 }

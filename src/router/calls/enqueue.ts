@@ -2,6 +2,7 @@
 
 import type { Access } from '../../core/access/access.ts';
 import { keptRights } from '../../core/access/kept-rights.ts';
+import { Refusal } from '../../core/calls/refusal.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueReason } from '../../core/queue/shapes.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
@@ -17,12 +18,14 @@ import { begins } from './new-work.ts';
 export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
   const { caller, ref, functionId, data, metadata, baggage, from, rights } = request;
   const begun = context.observer && beginEnqueue(context.observer, request, action.queue);
+  const release = context.payloadShare.take(request);
   const done = (verdict: EnqueueAnswer): void => {
+    if (!(release instanceof Refusal)) release();
     if ('reason' in verdict) context.counters.count('enqueue.refused', verdict.reason);
     if (context.observer !== undefined) endEnqueue(context.observer, functionId, spanOf(begun), verdict);
     if (caller !== undefined) answer(caller, ref, functionId, outcomeOfVerdict(verdict));
   };
-  const refusal = refuse(context, request, action);
+  const refusal = refuse(context, request, action) ?? refusalOf(release);
   if (refusal !== undefined) return done(refusal);
   context.jobTaker?.take(
     {
@@ -56,6 +59,10 @@ function refuse(context: RouterContext, request: CallRequest, { queue }: Enqueue
   }
   if (context.pressure.level < PRESSURE.protect) return undefined;
   return refused('OVERLOADED', 'The engine is under too much load and takes no jobs; wait and repeat');
+}
+
+function refusalOf(release: unknown): EnqueueAnswer | undefined {
+  return release instanceof Refusal ? refused('OVERLOADED', release.message) : undefined;
 }
 
 function refused(reason: EnqueueReason, message: string): EnqueueAnswer {

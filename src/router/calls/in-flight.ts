@@ -36,17 +36,24 @@ export function openCall(
     isInternal: request.isInternal,
     isRestricted: isRestricted(request, executor),
   });
+  if (!(executor instanceof Session)) return call;
+  if (call.isRestricted) executor.restrictedInFlight++;
   // Not calls between restricted connections, or of one to itself: they could keep a drain going for ever.
-  if (request.rights === undefined && executor instanceof Session && executor.access !== undefined) {
+  if (executor.access !== undefined && !isCausedByRestricted(request)) {
     call.isOwed = true;
     executor.owedInFlight++;
   }
   return call;
 }
 
-/** Whether a restricted connection makes the call or runs it: such calls have half of the places of the engine. */
-export function isRestricted({ rights }: CallRequest, executor?: Session | ModuleExecutor): boolean {
-  return rights !== undefined || (executor instanceof Session && executor.access !== undefined);
+/** Whether a restricted connection causes the call: itself, its trigger, or its job. */
+export function isCausedByRestricted({ rights, isForRestricted }: CallRequest): boolean {
+  return rights !== undefined || isForRestricted === true;
+}
+
+/** Whether a restricted connection causes the call or runs it: such calls have half of the places of the engine. */
+export function isRestricted(request: CallRequest, executor?: Session | ModuleExecutor): boolean {
+  return isCausedByRestricted(request) || (executor instanceof Session && executor.access !== undefined);
 }
 
 /**
@@ -58,6 +65,7 @@ export function settle(context: RouterContext, call: HandedCall, outcome: Outcom
   if (context.observer !== undefined) endCall(context, context.observer, call, outcome, endedMs);
   if (call.isQuiet && call.executor instanceof Session) call.executor.quietInFlight--;
   if (call.isOwed && call.executor instanceof Session) call.executor.owedInFlight--;
+  if (call.isRestricted && call.executor instanceof Session) call.executor.restrictedInFlight--;
   context.calls.settle(call);
   if (origin === undefined) return;
   if (origin instanceof Session) origin.callsAwaited--;

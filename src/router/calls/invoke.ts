@@ -5,21 +5,22 @@
 
 import { withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
+import { selectWorker } from '../../core/calls/select-worker.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
+import { locateMembers } from '../../protocol/frames/envelope.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
+import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext } from '../context.ts';
-import { coveringExecutors, isOfStrangers, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { coveringExecutors, isOfRestricted, reachRefusal, selectCovering } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
-import type { CallerRef } from './call.ts';
-import { outcomeOf } from './call.ts';
-import { withCallerId } from './caller-id.ts';
+import { type CallerRef, outcomeOf } from './call.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
-import { answer, isRestricted, openCall } from './in-flight.ts';
+import { answer, isCausedByRestricted, isRestricted, openCall } from './in-flight.ts';
 import { drainRefusal, shedRefusal } from './new-work.ts';
 import { runBuiltin } from './run-builtin.ts';
 import { callUrl } from './url-functions.ts';
@@ -58,11 +59,11 @@ function refuseObserved(context: RouterContext, request: CallRequest, refusal: R
 }
 
 function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
-  const isForeign = request.isTrustedWork === true && isOfStrangers(context, entry.id);
-  const executor = isForeign ? selectCovering(entry) : context.functions.select(entry);
+  const isForeign = request.isTrustedWork === true && isOfRestricted(context, entry.id);
+  const executor = isForeign ? selectCovering(entry) : select(context, entry, request);
   const refusal =
     executor === undefined
-      ? refuseUnselected(entry, isForeign)
+      ? refuseUnselected(entry, request, isForeign)
       : (checkShare(context, request, executor) ?? checkPayload(context, executor, request));
   if (executor === undefined || refusal !== undefined) {
     if (refusal !== undefined) refuseObserved(context, request, refusal);
@@ -90,18 +91,30 @@ function handOver(context: RouterContext, entry: WorkerFunction<Session>, reques
   });
 }
 
+/** Restricted connections never take all places of a trusted worker. */
+function select(
+  { functions }: RouterContext,
+  entry: WorkerFunction<Session>,
+  request: CallRequest,
+): Session | undefined {
+  const chosen = functions.select(entry);
+  if (chosen === undefined || !isCausedByRestricted(request) || chosen.takesRestrictedCalls) return chosen;
+  if (entry.balance === 'newest') return undefined;
+  const executors = entry.executors.filter(({ takesRestrictedCalls }) => takesRestrictedCalls);
+  return selectWorker({ executors, next: 0 }, entry.balance);
+}
+
 function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
   const text = data?.asText();
   return text === undefined ? data : Payload.ofText(withCallerId(text, from?.workerId));
 }
 
 /** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
-function refuseUnselected(entry: WorkerFunction<Session>, isForeign: boolean): Refusal {
-  return isForeign && coveringExecutors(entry).length === 0 ? refuseUnknown(entry.id) : refuseOverload(entry.id);
-}
-
-function refuseOverload(functionId: string): Refusal {
-  const text = `Every worker that offers ${functionId} is at its limit of running calls or buffered bytes`;
+function refuseUnselected(entry: WorkerFunction<Session>, request: CallRequest, isForeign: boolean): Refusal {
+  const { id } = entry;
+  if (isForeign && coveringExecutors(entry).length === 0) return refuseUnknown(id);
+  const share = isCausedByRestricted(request) ? '. Restricted ports have half of the places of a worker' : '';
+  const text = `Every worker that offers ${id} is at its limit of running calls or buffered bytes${share}`;
   return new Refusal('OVERLOADED', text);
 }
 
@@ -191,4 +204,32 @@ function baggageFor(
 /** Drop-in mode: functions of `iii` are the engine's functions under the engine's name. */
 export function ownName(functionId: string): string {
   return functionId.startsWith('iii::') ? `svc::${functionId.slice(5)}` : functionId;
+}
+
+/** Drop-in mode only: users of `iii` expect it inside the payload of every call (PD-8). */
+const KEY = '_caller_worker_id';
+
+/**
+ * The payload with the caller's id, which overwrites one that the caller wrote. Payloads that are not objects stay
+ * unchanged.
+ */
+export function withCallerId(data: RawJson, workerId: string | undefined): RawJson {
+  if (workerId === undefined || !data.startsWith('{')) return data;
+  const member = `"${KEY}":${rawJson(workerId)}`;
+  // The caller may have set the key itself, in any spelling. Only then the object is parsed.
+  const rest = data.includes(KEY) || data.includes('\\u') ? membersButKey(data) : data.slice(1, -1);
+  return asRawJson(`{${member}${/^\s*$/.test(rest) ? '' : ','}${rest}}`);
+}
+
+/** All other members of the object, byte for byte: the values belong to the user, and a number must keep its digits. */
+function membersButKey(data: RawJson): string {
+  const ranges = locateMembers(Buffer.from(data, 'latin1'));
+  if (!(ranges instanceof Int32Array)) throw new Error(`A checked payload is not an object: ${ranges.reason}`);
+  const members: string[] = [];
+  for (let at = 0; at < ranges.length; at += 4) {
+    const [keyStart = 0, keyEnd = 0, , end = 0] = ranges.subarray(at, at + 4);
+    const key = parseRawJson(asRawJson(data.slice(keyStart - 1, keyEnd + 1)));
+    if (key !== KEY) members.push(data.slice(keyStart - 1, end));
+  }
+  return members.join(',');
 }

@@ -11,7 +11,7 @@
 
 import type { Pool } from '../../effects/pool.ts';
 import { type DecodeRefusal, decodeLocatedFrame, decodeWorkerFrame } from '../../protocol/frames/decode.ts';
-import type { MemberPlaces, ScanOffence } from '../../protocol/frames/envelope.ts';
+import type { MemberRanges, ScanOffence } from '../../protocol/frames/envelope.ts';
 import type { WorkerFrame } from '../../protocol/frames/frames.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { Session } from '../session/session.ts';
@@ -65,16 +65,16 @@ export class LargeFrames {
 
   #send(session: Session, queue: Queue): void {
     const { away } = queue;
-    const arrived = (places: MemberPlaces | ScanOffence | undefined): void => {
+    const arrived = (ranges: MemberRanges | ScanOffence | undefined): void => {
       // Skipped if the router caught up meanwhile and handled the frame itself.
-      if (this.#queues.get(session) === queue && queue.away === away) this.#return(session, queue, places);
+      if (this.#queues.get(session) === queue && queue.away === away) this.#return(session, queue, ranges);
     };
     this.#pool.scanFrame(away.buffer).then(arrived, () => arrived(undefined));
   }
 
-  /** `places` is missing when the thread failed: the frame is then checked here. */
-  #return(session: Session, queue: Queue, places: MemberPlaces | ScanOffence | undefined): void {
-    const frame = places === undefined ? decodeWorkerFrame(queue.away) : decodeLocatedFrame(queue.away, places);
+  /** `ranges` is missing when the thread failed: the frame is then checked here. */
+  #return(session: Session, queue: Queue, ranges: MemberRanges | ScanOffence | undefined): void {
+    const frame = ranges === undefined ? decodeWorkerFrame(queue.away) : decodeLocatedFrame(queue.away, ranges);
     this.#keptBytes -= kept(queue.away);
     queue.take(frame, queue.away);
     // Not removed one by one: removing the first of many moves all the others.

@@ -16,9 +16,12 @@ export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request:
 
 /** Looked up again by the numbers of its call, because the deadline may have ended it meanwhile. */
 function runRaw(context: RouterContext, builtin: RawBuiltinDefinition, request: CallRequest): void {
+  const release = context.payloadShare.take(request);
+  if (release instanceof Refusal) return finish(context, request, builtin.id, outcomeOf(release));
   const begun = context.observer && beginCall(context.observer, builtin.id, request);
   const { slot, generation } = openCall(context, builtin.id, context.moduleExecutor, request, spanOf(begun));
   const done = (outcome: Outcome): void => {
+    release();
     const call = context.calls.findByNumbers(slot, generation >>> 0, context.moduleExecutor);
     if (call === undefined) context.counters.count('invocations.late_results');
     else settleOwn(context, call, outcome);

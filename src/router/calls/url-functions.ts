@@ -15,7 +15,7 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
 import { type Begun, contextOf, endRefused, spanOf } from '../session/observe.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './call.ts';
-import { answer, openCall, settle } from './in-flight.ts';
+import { answer, isCausedByRestricted, openCall, settle } from './in-flight.ts';
 import type { UrlFunction } from './url-invocation.ts';
 
 /** Concurrent requests of one function, and the bytes of an answer (PD-40). */
@@ -24,8 +24,9 @@ const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 export function callUrl(context: RouterContext, target: UrlFunction, request: CallRequest, begun: Begun): void {
   const body = bodyOf(request);
+  const ofRestricted = isCausedByRestricted(request);
   const refusal =
-    body === undefined ? unreadablePayload(`the payload for ${request.functionId}`) : checkRoom(target, request);
+    body === undefined ? unreadablePayload(`the payload for ${request.functionId}`) : inFlightRefusal(target, request);
   if (body === undefined || refusal !== undefined) {
     if (request.caller === undefined) context.counters.count('invocations.void_dropped', refusal?.code);
     else if (refusal !== undefined) answer(request.caller, request.ref, request.functionId, outcomeOf(refusal));
@@ -41,6 +42,7 @@ export function callUrl(context: RouterContext, target: UrlFunction, request: Ca
     spanOf(begun),
   );
   target.inFlight++;
+  if (ofRestricted) target.restrictedInFlight++;
   context.outgoing
     .send({
       url: target.url,
@@ -53,15 +55,21 @@ export function callUrl(context: RouterContext, target: UrlFunction, request: Ca
     .then(outcomeOfAnswer, (error: unknown) => outcomeOfFailure(context, request.functionId, error))
     .then((outcome) => {
       target.inFlight--;
+      if (ofRestricted) target.restrictedInFlight--;
       const call = context.calls.find(id, context.moduleExecutor);
       if (call === undefined) context.counters.count('invocations.late_results');
       else settle(context, call, outcome);
     });
 }
 
-function checkRoom(target: UrlFunction, { functionId }: CallRequest): Refusal | undefined {
-  if (target.inFlight < IN_FLIGHT_MAX) return undefined;
-  return new Refusal('OVERLOADED', `${functionId} is at its limit of ${IN_FLIGHT_MAX} concurrent requests`);
+function inFlightRefusal(target: UrlFunction, request: CallRequest): Refusal | undefined {
+  const { functionId } = request;
+  if (target.inFlight >= IN_FLIGHT_MAX) {
+    return new Refusal('OVERLOADED', `${functionId} is at its limit of ${IN_FLIGHT_MAX} concurrent requests`);
+  }
+  if (!isCausedByRestricted(request) || 2 * target.restrictedInFlight < IN_FLIGHT_MAX) return undefined;
+  const share = `half of the ${IN_FLIGHT_MAX} concurrent requests of ${functionId}`;
+  return new Refusal('OVERLOADED', `Restricted ports have ${share}; the others are for trusted callers`);
 }
 
 /** A copy: the payload's bytes are invalid after the frame was handled, and the request may be sent later. */

@@ -26,6 +26,8 @@ export interface UrlFunction {
   readonly hmacSecret: string | undefined;
   /** Requests in flight. */
   inFlight: number;
+  /** Of these, those that restricted connections cause. */
+  restrictedInFlight: number;
 }
 
 export type ReadUrlFunction =
@@ -68,6 +70,7 @@ export function readUrlFunction(given: unknown, env: Readonly<Record<string, str
       headers: Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value])),
       hmacSecret: secrets.hmacSecret,
       inFlight: 0,
+      restrictedInFlight: 0,
     },
   };
 }

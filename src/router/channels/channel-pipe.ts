@@ -60,7 +60,7 @@ interface End<Flow> {
 
 export class ChannelPipe {
   readonly channel: Channel;
-  readonly #parts: ChannelPipeOptions;
+  readonly #options: ChannelPipeOptions;
   #writer: End<CreditWindow> | undefined;
   #reader: End<CreditAccount> | undefined;
   #spill: SpillFile | undefined;
@@ -69,16 +69,16 @@ export class ChannelPipe {
   #lookDelayMs = LOOK_MS_MIN;
   #cancelLook: (() => void) | undefined;
 
-  constructor(channel: Channel, parts: ChannelPipeOptions) {
+  constructor(channel: Channel, options: ChannelPipeOptions) {
     this.channel = channel;
-    this.#parts = parts;
+    this.#options = options;
   }
 
   /** A connection takes the writing end. */
   connectWriter(socket: EndSocket, keepsToCredit: boolean): SocketEvents {
     if (!this.channel.take('write')) return this.#turnAway(socket);
-    const { framesMax } = this.channel.facts;
-    const flow = keepsToCredit ? new CreditWindow({ frames: framesMax, bytes: this.#parts.windowBytes }) : undefined;
+    const { framesMax } = this.channel.details;
+    const flow = keepsToCredit ? new CreditWindow({ frames: framesMax, bytes: this.#options.windowBytes }) : undefined;
     this.#writer = { socket, flow };
     if (this.channel.stateOf('read') === 'gone') this.#closeWriter(CLOSE_CODES.otherEndGone, READER_GONE);
     else if (flow !== undefined) socket.sendText(textToByteString(encodeCredit(flow.size)));
@@ -89,7 +89,7 @@ export class ChannelPipe {
         // The connection broke before the end of the stream, or a message could not be taken.
         const ending = code === ABNORMAL || isOverlong === true ? 'cut' : 'complete';
         if (!this.channel.leaveWriter(ending)) return;
-        if (ending === 'cut') this.#parts.note('writer_lost');
+        if (ending === 'cut') this.#options.note('writer_lost');
         this.#afterWriter();
       },
     };
@@ -109,7 +109,7 @@ export class ChannelPipe {
       heard: () => {},
       closed: () => {
         if (!this.channel.leaveReader()) return;
-        if (this.channel.stateOf('write') !== 'gone') this.#parts.note('reader_left');
+        if (this.channel.stateOf('write') !== 'gone') this.#options.note('reader_left');
         this.#afterReader();
       },
     };
@@ -147,7 +147,7 @@ export class ChannelPipe {
     this.#release();
     if (hadWriter) this.#writer?.socket.close(code, reason);
     if (hadReader) this.#reader?.socket.close(code, reason);
-    this.#parts.ended();
+    this.#options.ended();
   }
 
   /**
@@ -161,7 +161,7 @@ export class ChannelPipe {
 
   /** No event reports that a socket has room again. A reader that makes no progress is checked less and less often. */
   #lookLater(): void {
-    this.#cancelLook ??= this.#parts.clock.after(this.#lookDelayMs, () => {
+    this.#cancelLook ??= this.#options.clock.after(this.#lookDelayMs, () => {
       this.#cancelLook = undefined;
       this.#lookDelayMs = Math.min(2 * this.#lookDelayMs, LOOK_MS_MAX);
       this.pump();
@@ -169,7 +169,7 @@ export class ChannelPipe {
   }
 
   #turnAway(socket: EndSocket): SocketEvents {
-    this.#parts.note('end_taken');
+    this.#options.note('end_taken');
     socket.close(CLOSE_CODES.refused, 'this end of the channel is taken already');
     return { message: () => {}, heard: () => {}, closed: () => {} };
   }
@@ -186,7 +186,7 @@ export class ChannelPipe {
     if (place === 'file' && !this.#append(bytes, isText)) return;
     if (place === 'nowhere') {
       const { memoryBytes, fileBytes, fullLimit } = channel.held;
-      this.#parts.note('buffer_full', { held_bytes: memoryBytes + fileBytes, limit: fullLimit });
+      this.#options.note('buffer_full', { held_bytes: memoryBytes + fileBytes, limit: fullLimit });
       this.#closeWriter(CLOSE_CODES.tryAgainLater, `the reader is too slow, and no more is kept for it (${fullLimit})`);
     }
     this.pump();
@@ -212,7 +212,7 @@ export class ChannelPipe {
       this.pump();
       return;
     }
-    this.#parts.note('protocol_error');
+    this.#options.note('protocol_error');
     socket.close(
       CLOSE_CODES.protocolError,
       'a reader sends nothing but credit: {"type":"credit","frames":N,"bytes":N}',
@@ -222,7 +222,7 @@ export class ChannelPipe {
   /** False: the disk failed, and the writer is closed because of it. */
   #append(bytes: Uint8Array, isText: boolean): boolean {
     try {
-      this.#spill ??= this.#parts.openSpillFile(this.#parts.fileBytesMax);
+      this.#spill ??= this.#options.openSpillFile(this.#options.fileBytesMax);
       this.#spill.append(recordHeader(bytes.length, isText));
       this.#spill.append(bytes);
       return true;
@@ -252,7 +252,7 @@ export class ChannelPipe {
 
   /** Frames after the failed one are lost, so the reader must not get any later frame. */
   #spillFailed(error: unknown): void {
-    this.#parts.note('spill_failed', { error: error instanceof Error ? error.message : String(error) });
+    this.#options.note('spill_failed', { error: error instanceof Error ? error.message : String(error) });
     this.end(CLOSE_CODES.internalError, 'the engine could not keep what the reader has not taken yet');
   }
 
@@ -282,13 +282,13 @@ export class ChannelPipe {
 
   #afterWriter(): void {
     this.pump();
-    if (this.channel.isOver) this.#parts.ended();
+    if (this.channel.isOver) this.#options.ended();
   }
 
   #afterReader(): void {
     this.#release();
     this.#closeWriter(CLOSE_CODES.otherEndGone, READER_GONE);
-    if (this.channel.isOver) this.#parts.ended();
+    if (this.channel.isOver) this.#options.ended();
   }
 }
 

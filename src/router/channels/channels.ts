@@ -127,7 +127,7 @@ export class Channels {
 
   /** Whether the channel exists and has that key. */
   knows(id: string, key: string): boolean {
-    const known = this.#pipes.get(id)?.channel.facts.key ?? this.#findOffer(id)?.key;
+    const known = this.#pipes.get(id)?.channel.details.key ?? this.#findOffer(id)?.key;
     return known !== undefined && equalSecrets(key, known);
   }
 
@@ -159,8 +159,8 @@ export class Channels {
     share.end();
     for (const channel of [...share.channels]) {
       if (!channel.isUntaken) continue;
-      this.#note(channel.facts.id, 'maker_left');
-      this.#pipes.get(channel.facts.id)?.end(CLOSE_CODES.otherEndGone, 'the connection that made the channel ended');
+      this.#note(channel.details.id, 'maker_left');
+      this.#pipes.get(channel.details.id)?.end(CLOSE_CODES.otherEndGone, 'the connection that made the channel ended');
     }
   }
 
@@ -218,7 +218,7 @@ export class Channels {
 
   #createPipe(channel: Channel, share: ChannelShare | undefined): ChannelPipe {
     const { settings, clock, openSpillFile } = this.#options;
-    const { id } = channel.facts;
+    const { id } = channel.details;
     return new ChannelPipe(channel, {
       // Frames in transit when the window is full, including the last one over the edge, still fit into memory. For a
       // connection with a share, the window is what fits for each of its channels.
@@ -238,7 +238,7 @@ export class Channels {
     const nowMs = this.#options.clock.monotonicMs();
     for (const pipe of [...this.#pipes.values()]) {
       if (!pipe.channel.isOverdue(nowMs)) continue;
-      this.#note(pipe.channel.facts.id, 'never_taken');
+      this.#note(pipe.channel.details.id, 'never_taken');
       pipe.end(CLOSE_CODES.otherEndGone, `no client took the other end within ${UNTAKEN_MS_MAX / 60_000} minutes`);
     }
     if (this.#pipes.size > 0) return;

@@ -3,7 +3,7 @@
 
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { ReservedKind } from '../../core/access/reservations.ts';
-import type { FunctionFacts } from '../../core/registry/function-table.ts';
+import type { FunctionSpec } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
@@ -63,8 +63,8 @@ function register(
     const reason = `This connection is at its limit of ${session.limits.functionsPerWorker} functions`;
     return { ok: false, reason };
   }
-  takeFromStrangers(context, session, id);
-  const outcome = context.functions.register(id, session, factsOf(frame));
+  takeFromOthers(context, session, id);
+  const outcome = context.functions.register(id, session, specOf(frame));
   if (!outcome.ok) return outcome;
   if (session.access === undefined) reserve(context, 'function', id);
   return { ...outcome, url: url?.value };
@@ -86,27 +86,16 @@ function urlFunction(context: RouterContext, session: Session, invocation: RawJs
  * A trusted worker shares its functions with no restricted connection. A connection with a prefix shares what the
  * prefix covers with no connection that was not granted it: calls meant for one would run on the other (X9).
  */
-function takeFromStrangers(context: RouterContext, { access: own }: Session, id: string): void {
+function takeFromOthers(context: RouterContext, { access: own }: Session, id: string): void {
   if (own !== undefined && !coversId(own, id)) return;
-  const by = own === undefined ? 'A trusted worker' : 'The connection that was granted its prefix';
-  takeFromRestricted(context, id, `${by} offers this function from now on`, (access) =>
-    own === undefined ? false : coversId(access, id),
-  );
-}
-
-/** Connections of restricted ports offer the function no longer, except for those that may keep it. */
-export function takeFromRestricted(
-  context: RouterContext,
-  id: string,
-  reason: string,
-  mayKeep: (access: Access) => boolean = () => false,
-): void {
   const entry = context.functions.get(id);
   if (entry?.kind !== 'worker') return;
+  const by = own === undefined ? 'A trusted worker' : 'The connection that was granted its prefix';
+  const mayKeep = (access: Access): boolean => own !== undefined && coversId(access, id);
   for (const one of entry.executors.filter(({ access }) => access !== undefined && !mayKeep(access))) {
     one.functions.delete(id);
     context.functions.unregister(id, one);
-    rejectFunction(context, one, id, reason);
+    rejectFunction(context, one, id, `${by} offers this function from now on`);
   }
 }
 
@@ -116,7 +105,7 @@ export function sizeOf(...parts: readonly (string | undefined)[]): number {
 }
 
 /** Kept as long as the registration, so they are copied out of their frame. */
-function factsOf(frame: RegisterFunction<RawJson>): FunctionFacts {
+function specOf(frame: RegisterFunction<RawJson>): FunctionSpec {
   return {
     description: frame.description === undefined ? undefined : detach(frame.description),
     requestFormat: detachRaw(frame.request_format),

@@ -24,16 +24,16 @@ export interface FunctionRow {
 }
 
 export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
-  const facts = entry.kind === 'builtin' ? entry.facts : entry.facts.at(-1);
+  const spec = entry.kind === 'builtin' ? entry.spec : entry.specs.at(-1);
   const bound = [...context.triggers.bindingsTo(entry.id)];
   return {
     function_id: entry.id,
     namespace: 'default',
     worker_name: workerNameOf(entry),
-    ...(facts?.description !== undefined && { description: facts.description }),
-    ...parsed('metadata', facts?.metadata),
-    ...parsed('request_format', facts?.requestFormat),
-    ...parsed('response_format', facts?.responseFormat),
+    ...(spec?.description !== undefined && { description: spec.description }),
+    ...parsed('metadata', spec?.metadata),
+    ...parsed('request_format', spec?.requestFormat),
+    ...parsed('response_format', spec?.responseFormat),
     triggers: { count: bound.length, types: [...new Set(bound.map((binding) => binding.type))].sort() },
     workers:
       entry.kind === 'builtin'
@@ -99,7 +99,7 @@ export function triggerTypeRow(type: TriggerType<Session, ModuleTriggerType>): T
     id: type.id,
     namespace: 'default',
     worker_name: type.provider.kind === 'module' ? 'svc-engine-functions' : type.provider.executor.displayName,
-    description: type.facts.description,
+    description: type.spec.description,
   };
 }
 

@@ -14,7 +14,7 @@ import type { CallRequest, RouterContext } from '../context.ts';
 import type { Session } from '../session/session.ts';
 import { withdraw } from '../session/withdraw.ts';
 import type { Guard } from './guard.ts';
-import { isOfStrangers, reachRefusal } from './reach.ts';
+import { isOfRestricted, reachRefusal } from './reach.ts';
 
 /** Counts one more message. False: it is over the limit and must not be handled. */
 export function chargeMessage(context: RouterContext, session: Session, { rules }: Guard): boolean {
@@ -97,6 +97,7 @@ function askMiddleware(
     data: Payload.ofText(inputFor(guard, kept, enqueue)),
     timeoutMs: Math.min(asked.timeoutMs, guard.rules.askMsMax),
     rights: undefined,
+    isForRestricted: session.access !== undefined,
     caller: {
       settle(outcome) {
         // The call ends with its connection, whatever the middleware would have answered.
@@ -113,7 +114,7 @@ function askMiddleware(
 
 /** Middleware that is missing refuses, like middleware that fails (X6). */
 function middlewareOffence(context: RouterContext, session: Session, middlewareId: string): Refusal | undefined {
-  if (context.functions.get(middlewareId) === undefined || isOfStrangers(context, middlewareId)) {
+  if (context.functions.get(middlewareId) === undefined || isOfRestricted(context, middlewareId)) {
     context.logger.warn('Call refused: the middleware of the port is not registered', { function_id: middlewareId });
     return new Refusal('FORBIDDEN', 'The middleware of this port is not available');
   }
@@ -162,10 +163,10 @@ function continuation({ result }: Outcome): { readonly data: Payload | undefined
 /** Values as they were written: a payload must keep its digits. */
 function membersOf(text: RawJson): ReadonlyMap<string, RawJson> {
   const members = new Map<string, RawJson>();
-  const places = locateMembers(Buffer.from(text, 'latin1'));
-  if (!(places instanceof Int32Array)) return members;
-  for (let at = 0; at < places.length; at += 4) {
-    const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = places.subarray(at, at + 4);
+  const ranges = locateMembers(Buffer.from(text, 'latin1'));
+  if (!(ranges instanceof Int32Array)) return members;
+  for (let at = 0; at < ranges.length; at += 4) {
+    const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = ranges.subarray(at, at + 4);
     members.set(byteStringToText(asRawJson(text.slice(keyStart, keyEnd))), asRawJson(text.slice(start, end)));
   }
   return members;

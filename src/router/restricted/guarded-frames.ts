@@ -1,7 +1,7 @@
 // Frames of connections that are not fully trusted. A frame that passes here is handled as if a trusted connection had
 // sent it, under the effective names: prefix and hooks are already applied (wire 8.5).
 
-import { type Access, coversId, isReserved } from '../../core/access/access.ts';
+import { type Access, coversId, isReserved, isReservedType } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import type {
   RegisterFunction,
@@ -180,7 +180,7 @@ function registerAs(
 /** Why no connection of a restricted port may have that id (X9). */
 function idOffenceFor(context: RouterContext, access: Access, id: string): string | undefined {
   if (isReserved(id))
-    return 'Ids that begin with engine::, state::, stream::, worker::, svc:: or iii:: belong to the engine';
+    return 'Ids of the engine, and ids below engine, state, stream, worker, svc and iii, are reserved';
   const entry = context.functions.get(id);
   const isTrusted = entry?.kind === 'builtin' || entry?.executors.some((one) => one.access === undefined) === true;
   // It may be away only for the moment of its restart.
@@ -309,7 +309,7 @@ function provideAs(registration: Registration, said: RegisterTriggerType<RawJson
   const id = textOr(changes.trigger_type_id, said.id);
   const provider = context.triggers.type(id)?.provider;
   const isTaken = provider !== undefined && (provider.kind === 'module' || provider.executor.access === undefined);
-  if (isTaken || isReserved(id) || context.reservations.has('trigger type', id)) {
+  if (isTaken || isReservedType(id) || context.reservations.has('trigger type', id)) {
     return answerRefused(
       registration,
       said,

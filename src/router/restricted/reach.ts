@@ -5,7 +5,7 @@ import { type Access, coversId, type Registrations } from '../../core/access/acc
 import { type KeptRights, keptRights } from '../../core/access/kept-rights.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { selectWorker } from '../../core/calls/select-worker.ts';
-import type { FunctionFacts, FunctionTable, WorkerFunction } from '../../core/registry/function-table.ts';
+import type { FunctionSpec, FunctionTable, WorkerFunction } from '../../core/registry/function-table.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { AnyBuiltin, Binding } from '../builtin.ts';
@@ -83,7 +83,7 @@ export function isRestricted(context: RouterContext, of: OfTrigger): boolean {
  * Whether the connection that would run it is on a restricted port, where any client may offer a function that no
  * trusted worker offers (X9).
  */
-export function isOfStrangers({ functions }: RouterContext, functionId: string): boolean {
+export function isOfRestricted({ functions }: RouterContext, functionId: string): boolean {
   const entry = functions.get(functionId);
   return entry?.kind === 'worker' && entry.executors.some(({ access }) => access !== undefined);
 }
@@ -103,7 +103,7 @@ export function selectCovering(entry: WorkerFunction<Session>): Session | undefi
 export function isOffered(context: RouterContext, functionId: string, isTrustedWork: boolean): boolean {
   const entry = context.functions.get(functionId);
   if (entry === undefined) return false;
-  if (!isTrustedWork || entry.kind === 'builtin' || !isOfStrangers(context, functionId)) return true;
+  if (!isTrustedWork || entry.kind === 'builtin' || !isOfRestricted(context, functionId)) return true;
   return coveringExecutors(entry).length > 0;
 }
 
@@ -132,10 +132,10 @@ export function hiddenRefusal(kind: string, id: string): Refusal {
 /** The existing functions, in the form that verdicts are based on. */
 export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): Registrations {
   // Parsed once: a verdict on an existing function takes no longer than on a missing one (X10).
-  const known = new WeakMap<FunctionFacts, { readonly metadata: unknown }>();
-  const metadataOf = (facts: FunctionFacts): unknown => {
-    const parsed = known.get(facts) ?? { metadata: facts.metadata && parseRawJson(facts.metadata) };
-    known.set(facts, parsed);
+  const known = new WeakMap<FunctionSpec, { readonly metadata: unknown }>();
+  const metadataOf = (spec: FunctionSpec): unknown => {
+    const parsed = known.get(spec) ?? { metadata: spec.metadata && parseRawJson(spec.metadata) };
+    known.set(spec, parsed);
     return parsed.metadata;
   };
   return {
@@ -145,7 +145,7 @@ export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): 
     metadataOf(functionId) {
       const entry = functions.get(functionId);
       if (entry === undefined) return [];
-      return entry.kind === 'builtin' ? [metadataOf(entry.facts)] : entry.facts.map(metadataOf);
+      return entry.kind === 'builtin' ? [metadataOf(entry.spec)] : entry.specs.map(metadataOf);
     },
   };
 }

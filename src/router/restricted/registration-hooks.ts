@@ -45,7 +45,15 @@ export function askHook(
   const own = rawJson(guard.rules.access?.grant.context ?? {});
   const payload = Payload.ofText(objectOf({ ...input, context: own }));
   const timeoutMs = guard.rules.askMsMax;
-  callLocally(context, { functionId, payload, depth: 0, timeoutMs, decides: true }, (outcome) => {
+  const call = {
+    functionId,
+    payload,
+    depth: 0,
+    timeoutMs,
+    decides: true,
+    isForRestricted: session.access !== undefined,
+  };
+  callLocally(context, call, (outcome) => {
     guard.isAsking = false;
     if (session.state === 'closed') {
       guard.waiting.length = 0;

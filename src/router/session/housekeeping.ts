@@ -1,12 +1,16 @@
-// Periodic work of the router: ends calls at their deadline, pings, and closes connections that are silent or that let
-// their frames pile up.
+// Periodic work of the router: ends calls at their deadline, pings, closes connections that are silent or that let
+// their frames pile up, and measures the pressure on the engine (L2).
+//
+// The effect of a pressure level is implemented where the work begins: calls in `calls/new-work.ts`, requests in
+// `modules/http`, hand-over of jobs in `modules/queue`, spans in `core/telemetry/spans/collector.ts`, new connections
+// where they are admitted.
 
 import { DEADLINE_STEP_MS } from '../../core/calls/call-table.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import { OwnSilence } from '../../core/registry/own-silence.ts';
+import type { LoadGauge } from '../../effects/process-figures.ts';
 import { expireCalls } from '../calls/in-flight.ts';
 import type { RouterContext } from '../context.ts';
-import type { Session } from './session.ts';
+import { type Session, unreadBytes } from './session.ts';
 import { closeExpired, closeIdle, closeSilent, closeSlow } from './withdraw.ts';
 
 export const PING_INTERVAL_MS = 10_000;
@@ -66,17 +70,103 @@ function checkLiveness(context: RouterContext, liveness: Liveness): void {
   context.typeClaims.expire(nowMs, ownSilenceMs);
 }
 
-/** At the limit of the whole process the connection with the most unread bytes goes first. */
+/**
+ * At the limit of the whole process the connection with the most unread bytes goes first. Restricted connections have
+ * half of it: beyond that they are closed, so that they neither put the engine under pressure nor close a trusted one.
+ */
 function checkBuffers(context: RouterContext): void {
-  let total = 0;
-  let largest: Session | undefined;
-  for (const session of context.sessions.values()) {
-    const { bytes } = session.sendQueue;
-    session.sendQueue.trim();
-    total += bytes;
-    if (bytes > (largest?.sendQueue.bytes ?? 0)) largest = session;
-  }
-  if (largest !== undefined && total > context.settings.outboundBytesMax) {
-    closeSlow(context, largest, largest.sendQueue.bytes);
+  const { sessions, settings } = context;
+  for (const { sendQueue } of sessions.values()) sendQueue.trim();
+  const { trusted, restricted } = unreadBytes(sessions.values());
+  const limit = settings.outboundBytesMax;
+  const kept = Math.min(restricted, limit / 2);
+  if (restricted > kept) closeLargest(context, ({ access }) => access !== undefined, restricted - kept);
+  if (trusted + kept > limit) closeLargest(context, () => true, 1);
+}
+
+/** Closes those with the most unread bytes, until so many bytes are gone. */
+function closeLargest(context: RouterContext, isMeant: (session: Session) => boolean, bytes: number): void {
+  const meant = [...context.sessions.values()]
+    .filter(isMeant)
+    .map((session) => ({ session, bytes: session.sendQueue.bytes }));
+  let left = bytes;
+  for (const one of meant.sort((a, b) => b.bytes - a.bytes)) {
+    if (left <= 0) return;
+    left -= one.bytes;
+    closeSlow(context, one.session, one.bytes);
   }
 }
+
+/**
+ * How long this process could receive nothing because it was stopped or busy: that time is its own silence, and must
+ * not count as that of its clients (W1).
+ */
+export class OwnSilence {
+  readonly #intervalMs: number;
+  #lastCheckMs: number;
+
+  /** Clients are checked every `intervalMs`. */
+  constructor(intervalMs: number, nowMs: number) {
+    this.#intervalMs = intervalMs;
+    this.#lastCheckMs = nowMs;
+  }
+
+  /** To be called once at each check; 0 unless the check is late by more than one interval. */
+  sinceLastCheck(nowMs: number): number {
+    const lateMs = nowMs - this.#lastCheckMs - this.#intervalMs;
+    this.#lastCheckMs = nowMs;
+    return lateMs > this.#intervalMs ? lateMs : 0;
+  }
+}
+
+const PRESSURE_READ_INTERVAL_MS = 1_000;
+
+/**
+ * Measures the pressure once a second, and logs one line per change. `commitQueue`: how many commands wait for a store.
+ * Returns a function that stops it.
+ */
+export function startPressureWatch(context: RouterContext, gauge: LoadGauge, commitQueue: () => number): () => void {
+  const { clock, pressure, counters } = context;
+  const cancel = clock.every(PRESSURE_READ_INTERVAL_MS, () => {
+    const reading = {
+      event_loop_delay_ms: gauge.loopDelayMs(),
+      heap_share: gauge.heapShare(),
+      outbound_share: unreadShare(context),
+      commit_queue: commitQueue(),
+    };
+    if (!pressure.take(reading, clock.monotonicMs())) return;
+    counters.count('pressure.changes', pressure.name);
+    logChange(context);
+  });
+  return () => {
+    cancel();
+    gauge.stop();
+  };
+}
+
+function logChange({ pressure, logger }: RouterContext): void {
+  const { level, name, cause } = pressure;
+  if (cause === undefined) {
+    logger.info('The engine is no longer under pressure', { level: name });
+    return;
+  }
+  const { quantity, value, limit } = cause;
+  const rounded = value >= 10 ? Math.round(value) : Math.round(value * 1_000) / 1_000;
+  const text = `The engine is under pressure: ${MEANING[level]}`;
+  logger.warn(text, { level: name, cause: quantity, value: rounded, limit });
+}
+
+const MEANING = {
+  [PRESSURE.normal]: '',
+  [PRESSURE.busy]: 'fewer spans are kept',
+  [PRESSURE.shed]: 'some HTTP requests and browser calls are refused, and some fire-and-forget calls',
+  [PRESSURE.protect]: 'requests and new connections are refused, and no job is taken',
+};
+
+/** Restricted connections have half of the limit: what they exceed it by is closed soon, and is no pressure. */
+function unreadShare({ sessions, settings }: RouterContext): number {
+  const { trusted, restricted } = unreadBytes(sessions.values());
+  return trusted / settings.outboundBytesMax + Math.min(restricted / settings.outboundBytesMax, RESTRICTED_SHARE);
+}
+
+const RESTRICTED_SHARE = 0.5;

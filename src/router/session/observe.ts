@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../../core/calls/refusal.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
-import type { QuietMarks } from '../../core/telemetry/logs/quiet.ts';
+import type { QuietTraces } from '../../core/telemetry/logs/quiet-traces.ts';
 import type { Begun, Collector } from '../../core/telemetry/spans/collector.ts';
 import { isSampled, traceIdOf } from '../../core/telemetry/spans/context.ts';
 import { attributeText, type OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
@@ -89,12 +89,12 @@ export function endRefused(
  * it too. Not every client carries context from a handler to its calls (wire 13).
  */
 export function noteQuiet(
-  { quietMarks }: RouterContext,
+  { quietTraces }: RouterContext,
   call: HandedCall,
   executor: Session,
   traceparent: string | undefined,
 ): void {
-  if (!quietMarks.isMarkedContext(traceparent)) return;
+  if (!quietTraces.isMarkedContext(traceparent)) return;
   call.isQuiet = true;
   executor.quietInFlight++;
 }
@@ -105,12 +105,12 @@ export function noteQuiet(
  * workers that log in the marked trace would be silent in any case.
  */
 export function contextOfCaller(
-  { quietMarks, random, counters }: RouterContext,
+  { quietTraces, random, counters }: RouterContext,
   { quietInFlight, access }: Session,
   given: string | undefined,
 ): string | undefined {
-  if (given === undefined) return quietInFlight === 0 ? undefined : quietMarks.cause(random.token()).traceparent;
-  if (access === undefined || quietInFlight > 0 || !quietMarks.isMarkedContext(given)) return given;
+  if (given === undefined) return quietInFlight === 0 ? undefined : quietTraces.cause(random.token()).traceparent;
+  if (access === undefined || quietInFlight > 0 || !quietTraces.isMarkedContext(given)) return given;
   counters.count('traces.marks_refused', 'connection');
   return undefined;
 }
@@ -175,12 +175,12 @@ export function endOutcome(observer: Collector | undefined, span: OpenSpan | und
 /** A trigger fires: its calls are child spans. */
 export function beginFiring(
   observer: Collector,
-  quietMarks: QuietMarks,
+  quietTraces: QuietTraces,
   binding: Binding,
   { traceparent, baggage }: Cause,
 ): Begun {
   const { functionId, type, id } = binding;
-  const isLogTrigger = traceparent !== undefined && quietMarks.isMarkedContext(traceparent) && !isSampled(traceparent);
+  const isLogTrigger = traceparent !== undefined && quietTraces.isMarkedContext(traceparent) && !isSampled(traceparent);
   const begun = isLogTrigger
     ? observer.beginRoot('trigger ', functionId, functionId, traceIdOf(traceparent))
     : observer.begin('trigger ', functionId, functionId, '', traceparent, baggage);

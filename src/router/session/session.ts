@@ -53,6 +53,14 @@ export interface SessionLink {
 /** How a connection ends: with a close frame, at once, or because the client left. */
 export type SessionEnd = { readonly code: number; readonly reason: string } | 'terminate' | 'peer';
 
+/** What all connections together have not read yet. */
+export function unreadBytes(sessions: Iterable<Session>): { trusted: number; restricted: number } {
+  const unread = { trusted: 0, restricted: 0 };
+  for (const { access, sendQueue } of sessions)
+    unread[access === undefined ? 'trusted' : 'restricted'] += sendQueue.bytes;
+  return unread;
+}
+
 export class Session implements Executor {
   readonly generation: number;
   readonly workerId: string;
@@ -83,6 +91,8 @@ export class Session implements Executor {
   quietInFlight = 0;
   /** Of its calls, on a restricted connection: those that the engine and trusted connections wait for. */
   owedInFlight = 0;
+  /** Of its calls, those that restricted connections cause: on a trusted connection half of the places. */
+  restrictedInFlight = 0;
   /** The limit, or less where the worker reported a lower one. */
   inFlightMax: number;
   /** Calls this connection waits for. */
@@ -111,6 +121,11 @@ export class Session implements Executor {
 
   get isAccepting(): boolean {
     return this.state === 'open' && this.sendQueue.bytes < this.limits.outboundBufferBytes;
+  }
+
+  /** Whether it takes one more call of a restricted connection. The other places are for trusted callers. */
+  get takesRestrictedCalls(): boolean {
+    return this.access !== undefined || 2 * this.restrictedInFlight < this.inFlightMax;
   }
 
   /** Whether the connection is listed as a worker: one that only calls is not. */

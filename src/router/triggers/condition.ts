@@ -19,6 +19,8 @@ export interface ConditionQuestion extends Cause, OfTrigger {
   readonly functionId: string;
   /** The event. */
   readonly payload: Payload;
+  /** A stream client causes it. */
+  readonly isForRestricted?: boolean | undefined;
 }
 
 const CONDITION_TIMEOUT_MS = 5_000;

@@ -119,7 +119,7 @@ interface Watched {
 /** Calls the function of one binding, after its condition passed. */
 export function callTarget(context: RouterContext, binding: Binding, event: Event, watched?: Watched): void {
   const { payload, depth, baggage } = event;
-  const begun = context.observer && beginFiring(context.observer, context.quietMarks, binding, event);
+  const begun = context.observer && beginFiring(context.observer, context.quietTraces, binding, event);
   binding.lastFiredAtMs = context.clock.nowMs();
   binding.error = undefined;
   callLocally(

@@ -123,7 +123,7 @@ export function handleRegisterTrigger(context: RouterContext, session: Session, 
 
 /** A module was added: triggers of its types that waited for it are bound now. */
 export function addModuleType(context: RouterContext, type: ModuleTriggerType): void {
-  context.triggers.addModuleType(type.id, type.facts, type);
+  context.triggers.addModuleType(type.id, type.spec, type);
   for (const binding of context.triggers.bindingsOf(type.id)) deliver(context, binding);
 }
 

@@ -9,14 +9,14 @@ export const REDIAL_MS_MAX = 15_000;
  * The same for an engine that admits only so many connections per second (429). It admits more in a moment, and a
  * thousand workers that were refused are back within 20 s of its return (W5).
  */
-const CROWDED_MS_MAX = 4_000;
+const RATE_LIMITED_MS_MAX = 4_000;
 
 /**
  * Full jitter: a random wait between zero and the maximum of this attempt, so that a thousand workers that lost the
  * same engine do not return at the same moment. `failures` counts from 1.
  */
-export function redialDelayMs(failures: number, isCrowded: boolean, random: () => number): number {
-  return random() * ceilingMs(REDIAL_MS_FIRST, failures, isCrowded ? CROWDED_MS_MAX : REDIAL_MS_MAX);
+export function redialDelayMs(failures: number, isRateLimited: boolean, random: () => number): number {
+  return random() * ceilingMs(REDIAL_MS_FIRST, failures, isRateLimited ? RATE_LIMITED_MS_MAX : REDIAL_MS_MAX);
 }
 
 /** A wait between half of the maximum and the maximum: a caller that asked for a pause gets one. */

@@ -262,8 +262,8 @@ export class Connection {
     this.#failures++;
     const error = this.#troubles.explain(mode.name === 'up', closure);
     if (this.#settings.reconnects) {
-      const isCrowded = closure.httpStatus === TOO_MANY_REQUESTS;
-      const delayMs = redialDelayMs(this.#failures, isCrowded, this.#platform.random);
+      const isRateLimited = closure.httpStatus === TOO_MANY_REQUESTS;
+      const delayMs = redialDelayMs(this.#failures, isRateLimited, this.#platform.random);
       const cancelDial = this.#platform.clock.after(delayMs, () => this.#dial(), 'dial');
       this.#enter({ name: 'waiting', cancelDial });
     } else {

@@ -7,7 +7,7 @@ const PING_MS = 10_000;
 const SILENT_MS_MAX = 25_000;
 const BLOCKED_MS = 1_000;
 
-export interface Patient {
+export interface MonitoredConnection {
   ping(): void;
   /** Nothing has arrived for too long. Called once, after the watch has ended. */
   onSilent(silentMs: number): void;
@@ -15,14 +15,14 @@ export interface Patient {
 
 export class Liveness {
   readonly #clock: PlatformClock;
-  readonly #patient: Patient;
+  readonly #connection: MonitoredConnection;
   #heardMs: number;
   #pingedMs: number;
   #cancel: () => void = () => {};
 
-  constructor(clock: PlatformClock, patient: Patient) {
+  constructor(clock: PlatformClock, connection: MonitoredConnection) {
     this.#clock = clock;
-    this.#patient = patient;
+    this.#connection = connection;
     this.#heardMs = clock.monotonicMs();
     this.#pingedMs = this.#heardMs;
     this.#schedule(PING_MS);
@@ -49,12 +49,12 @@ export class Liveness {
     // silence proves nothing: look again after the input has been handled.
     const wasBlocked = nowMs - dueMs > BLOCKED_MS;
     if (silentMs >= SILENT_MS_MAX && !wasBlocked) {
-      this.#patient.onSilent(silentMs);
+      this.#connection.onSilent(silentMs);
       return;
     }
     if (nowMs - this.#pingedMs >= PING_MS) {
       this.#pingedMs = nowMs;
-      this.#patient.ping();
+      this.#connection.ping();
     }
     const untilSilentMs = Math.max(BLOCKED_MS, this.#heardMs + SILENT_MS_MAX - nowMs);
     this.#schedule(Math.min(this.#pingedMs + PING_MS - nowMs, untilSilentMs));

@@ -1,6 +1,6 @@
 // Text in memory, through Buffer; and the same memory with an observer of channel references.
 
-import { asBuffer, nodeText } from '../../protocol/json/node-text.ts';
+import { asBuffer, nodeText } from '../../protocol/json/node-bytes.ts';
 import { REF_MARK } from '../channels/channel-ref.ts';
 import type { PlatformMemory } from '../worker/platform.ts';
 

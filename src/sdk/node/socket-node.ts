@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import WebSocket from 'ws';
-import { asBuffer } from '../../protocol/json/node-text.ts';
+import { asBuffer } from '../../protocol/json/node-bytes.ts';
 import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../worker/platform.ts';
 
 export function openSocket(request: SocketRequest, events: SocketEvents): PlatformSocket {

@@ -4,7 +4,8 @@
 //   record that fits says how many were dropped.
 // - While there is no connection records wait, up to a limit; they leave on the next one.
 
-import { randomHex } from '../../protocol/json/random-hex.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { randomHex } from '../../protocol/json/node-bytes.ts';
 import { isRecord } from '../../protocol/json/record.ts';
 import { parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
@@ -12,6 +13,7 @@ import {
   attributesOf,
   callFields,
   describeFailure,
+  type Gauge,
   gaugesBody,
   type LogEntry,
   logsBody,
@@ -26,7 +28,6 @@ import type { DeliveredCall } from '../wire/wire.ts';
 import { SDK_VERSION } from '../worker/announcement.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import { HEADROOM_BYTES } from '../worker/platform.ts';
-import { type ProcessGauges, watchProcess } from './gauges-node.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
 
 const NO_SCOPE: LogScope = {};
@@ -273,4 +274,49 @@ function sendFrame(link: Link, prefix: Prefix, body: string): void {
 /** Tests the lowest bit of the flags. */
 function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
+}
+
+/** Interval between measurements of the event loop. */
+const LAG_STEP_MS = 20;
+const NANOS_PER_MS = 1e6;
+
+/** Measures the process of the worker, under the names that the engine expects (wire 6.3). */
+interface ProcessGauges {
+  /** The values since the last reading. */
+  read(nowMs: number): Gauge[];
+  stop(): void;
+}
+
+function watchProcess(nowMs: number): ProcessGauges {
+  const delay = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  delay.enable();
+  let cpu = process.cpuUsage();
+  let readMs = nowMs;
+  return {
+    read(atMs) {
+      const spent = process.cpuUsage(cpu);
+      const elapsedMs = Math.max(1, atMs - readMs);
+      cpu = process.cpuUsage();
+      readMs = atMs;
+      const lagMs = delay.count === 0 ? 0 : Math.max(0, delay.percentile(99) / NANOS_PER_MS - LAG_STEP_MS);
+      delay.reset();
+      const { heapUsed, heapTotal, rss, external } = process.memoryUsage();
+      return [
+        bytes('heap_used', heapUsed),
+        bytes('heap_total', heapTotal),
+        bytes('rss', rss),
+        bytes('external', external),
+        { name: 'iii.worker.cpu.percent', unit: '%', value: (spent.user + spent.system) / 10 / elapsedMs },
+        { name: 'iii.worker.cpu.user_micros', unit: 'us', value: cpu.user },
+        { name: 'iii.worker.cpu.system_micros', unit: 'us', value: cpu.system },
+        { name: 'iii.worker.event_loop.lag_ms', unit: 'ms', value: lagMs },
+        { name: 'iii.worker.uptime_seconds', unit: 's', value: process.uptime() },
+      ];
+    },
+    stop: () => delay.disable(),
+  };
+}
+
+function bytes(name: string, value: number): Gauge {
+  return { name: `iii.worker.memory.${name}`, unit: 'By', value };
 }

@@ -289,12 +289,12 @@ export class LastingSubscription<T> implements StreamSubscription<T> {
     } else this.#wait(text, httpStatus === TOO_MANY);
   }
 
-  #wait(reason: string, isCrowded = false): void {
+  #wait(reason: string, isRateLimited = false): void {
     const { platform, handlers } = this.#context;
     this.#liveness?.stop();
     const isNews = this.#mode.name === 'live';
     this.#failures += 1;
-    const delayMs = redialDelayMs(this.#failures, isCrowded, platform.random);
+    const delayMs = redialDelayMs(this.#failures, isRateLimited, platform.random);
     const cancel = platform.clock.after(delayMs, () => void this.#dial(), 'dial');
     this.#mode = { name: 'waiting', cancel };
     if (isNews) this.#run(() => handlers.onDisconnect?.(reason));

@@ -19,7 +19,7 @@ export class BufferedKv implements Kv {
   /** In the order of the first change of each key. */
   readonly #changes: Change[] = [];
   /** Indexes into `#changes` by the key's bytes as text of one character a byte; only while there are many changes. */
-  #places: Map<string, number> | undefined;
+  #indexes: Map<string, number> | undefined;
 
   constructor(below: Kv) {
     this.#below = below;
@@ -78,7 +78,7 @@ export class BufferedKv implements Kv {
 
   discard(): void {
     this.#changes.length = 0;
-    this.#places = undefined;
+    this.#indexes = undefined;
   }
 
   #note(change: Change): void {
@@ -88,13 +88,13 @@ export class BufferedKv implements Kv {
       return;
     }
     const count = this.#changes.push(change);
-    if (this.#places !== undefined) this.#places.set(keyText(change.key), count - 1);
-    else if (count > FEW) this.#places = new Map(this.#changes.map(({ key }, index) => [keyText(key), index]));
+    if (this.#indexes !== undefined) this.#indexes.set(keyText(change.key), count - 1);
+    else if (count > FEW) this.#indexes = new Map(this.#changes.map(({ key }, index) => [keyText(key), index]));
   }
 
   /** -1: the command has not changed it. */
   #find(key: Uint8Array): number {
-    if (this.#places !== undefined) return this.#places.get(keyText(key)) ?? -1;
+    if (this.#indexes !== undefined) return this.#indexes.get(keyText(key)) ?? -1;
     for (let at = this.#changes.length - 1; at >= 0; at--) {
       const change = this.#changes[at];
       if (change !== undefined && isSame(change.key, key)) return at;

@@ -7,7 +7,7 @@ import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
 const { default: BTree } = BTreeModule;
 
 /** Small values are strings of one character a byte. */
-type Kept = Buffer | string | TimedValue;
+type StoredBytes = Buffer | string | TimedValue;
 
 interface TimedValue {
   readonly bytes: Buffer | string;
@@ -15,7 +15,7 @@ interface TimedValue {
 }
 
 /** Keys as strings of one character a byte, which sort as the bytes do. */
-type Entries = InstanceType<typeof BTree<string, Kept>>;
+type Entries = InstanceType<typeof BTree<string, StoredBytes>>;
 
 export class MemoryStore implements KvStore {
   readonly #map = new MemoryKv();
@@ -35,15 +35,15 @@ export class MemoryStore implements KvStore {
 }
 
 export class MemoryKv implements Kv {
-  readonly #entries: Entries = new BTree<string, Kept>(undefined, compare);
+  readonly #entries: Entries = new BTree<string, StoredBytes>(undefined, compare);
 
   clear(): void {
     this.#entries.clear();
   }
 
   get(key: Uint8Array): Buffer | undefined {
-    const kept = this.#entries.get(byteText(key));
-    return kept === undefined ? undefined : bytesIn(kept);
+    const stored = this.#entries.get(byteText(key));
+    return stored === undefined ? undefined : bytesIn(stored);
   }
 
   raw(key: Uint8Array): Buffer | undefined {
@@ -51,8 +51,8 @@ export class MemoryKv implements Kv {
   }
 
   *range(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry> {
-    for (const [key, kept] of this.#within(start, end, options)) {
-      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(kept), writtenMs: writtenMsIn(kept) };
+    for (const [key, stored] of this.#within(start, end, options)) {
+      yield { key: Buffer.from(key, 'latin1'), value: bytesIn(stored), writtenMs: writtenMsIn(stored) };
     }
   }
 
@@ -60,15 +60,15 @@ export class MemoryKv implements Kv {
     for (const [key] of this.#within(start, end, options)) yield Buffer.from(key, 'latin1');
   }
 
-  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, Kept]> {
+  *#within(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<[string, StoredBytes]> {
     const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
     const first = byteText(start);
-    const behind = byteText(end);
-    const entries = isReverse ? this.#entries.entriesReversed(behind, undefined, true) : this.#entries.entries(first);
+    const stop = byteText(end);
+    const entries = isReverse ? this.#entries.entriesReversed(stop, undefined, true) : this.#entries.entries(first);
     let index = -offset;
     for (const entry of entries) {
       const [key] = entry;
-      if (index >= limit || (isReverse ? key < first : key >= behind)) return;
+      if (index >= limit || (isReverse ? key < first : key >= stop)) return;
       if (index++ >= 0) yield entry;
     }
   }
@@ -92,17 +92,17 @@ function isPooled(bytes: number): boolean {
   return bytes < Buffer.poolSize >>> 1;
 }
 
-function bytesIn(kept: Kept): Buffer {
-  const bytes = isTimed(kept) ? kept.bytes : kept;
+function bytesIn(stored: StoredBytes): Buffer {
+  const bytes = isTimed(stored) ? stored.bytes : stored;
   return typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
 }
 
-function writtenMsIn(kept: Kept): number | undefined {
-  return isTimed(kept) ? kept.writtenMs : undefined;
+function writtenMsIn(stored: StoredBytes): number | undefined {
+  return isTimed(stored) ? stored.writtenMs : undefined;
 }
 
-function isTimed(kept: Kept): kept is TimedValue {
-  return typeof kept !== 'string' && !Buffer.isBuffer(kept);
+function isTimed(stored: StoredBytes): stored is TimedValue {
+  return typeof stored !== 'string' && !Buffer.isBuffer(stored);
 }
 
 /** One character a byte. */

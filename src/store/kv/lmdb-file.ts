@@ -15,7 +15,7 @@ const DATA_FORMAT = 2;
 export class DamagedFile extends Error {}
 
 /** One tree: the free pages, or the entries. */
-export interface TreeFacts {
+export interface TreeSummary {
   readonly depth: number;
   readonly branchPages: number;
   readonly leafPages: number;
@@ -27,8 +27,8 @@ export interface TreeFacts {
 
 export interface Meta {
   readonly pageBytes: number;
-  readonly freePages: TreeFacts;
-  readonly entries: TreeFacts;
+  readonly freePages: TreeSummary;
+  readonly entries: TreeSummary;
   readonly lastPage: number;
   readonly transaction: number;
 }
@@ -113,7 +113,7 @@ function readOneMeta(file: LmdbFile, at: number, number: number): Meta {
   };
 }
 
-function treeAt(page: Buffer, at: number): TreeFacts {
+function treeAt(page: Buffer, at: number): TreeSummary {
   return {
     depth: page.readUInt16LE(at + 6),
     branchPages: numberAt(page, at + 8),

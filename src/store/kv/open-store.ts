@@ -2,15 +2,22 @@
 
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileSystemOffence } from '../place/file-systems.ts';
-import { DATA_FILE, FORMAT_FILE, LOCK_FILE, markFolder, readMark, STORE_FORMAT } from '../place/store-folder.ts';
-import type { StoreOpening, StorePlace } from '../thread/tasks.ts';
+import {
+  DATA_FILE,
+  FORMAT_FILE,
+  fileSystemOffence,
+  LOCK_FILE,
+  markFolder,
+  readMark,
+  STORE_FORMAT,
+} from '../directory/store-folder.ts';
+import type { StoreLocation, StoreOpening } from '../thread/messages.ts';
+import { type DiskSpace, FileSystemSpace, UNLIMITED_SPACE } from './disk-space.ts';
 import { joinKey, SPACE } from './keys.ts';
 import type { Kv, KvStore } from './kv.ts';
 import { LmdbStore } from './kv-lmdb.ts';
 import { MemoryStore } from './kv-memory.ts';
 import { DamagedFile, lastTransaction } from './lmdb-file.ts';
-import { DiskRoom, ENDLESS_ROOM, type Room } from './room.ts';
 import { checkStoreFile } from './store-check.ts';
 
 export type OpenResult = OpenedStore | { readonly ok: false; readonly message: string };
@@ -21,57 +28,57 @@ export interface OpenedStore {
   /** The same store if it lies on a disk. */
   readonly disk: LmdbStore | undefined;
   readonly epoch: string;
-  readonly room: Room;
+  readonly space: DiskSpace;
   close(): void;
 }
 
-export type OpenOptions = Pick<StoreOpening, 'place' | 'newEpoch'> & {
+export type OpenOptions = Pick<StoreOpening, 'location' | 'newEpoch'> & {
   /** False: a damaged record is found when it is read. */
   readonly checksRecords?: boolean;
 };
 
-export function openStore({ place, newEpoch, checksRecords = true }: OpenOptions): OpenResult {
-  if (place.kind === 'memory') {
+export function openStore({ location, newEpoch, checksRecords = true }: OpenOptions): OpenResult {
+  if (location.kind === 'memory') {
     const store = new MemoryStore();
-    return { ok: true, store, disk: undefined, epoch: newEpoch, room: ENDLESS_ROOM, close: () => store.close() };
+    return { ok: true, store, disk: undefined, epoch: newEpoch, space: UNLIMITED_SPACE, close: () => store.close() };
   }
   try {
-    return openDirectory(place, newEpoch, checksRecords);
+    return openDirectory(location, newEpoch, checksRecords);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return refuse(place, `cannot be opened: ${reason}`);
+    return refuse(location, `cannot be opened: ${reason}`);
   }
 }
 
-type DirectoryPlace = StorePlace & { kind: 'directory' };
+type DirectoryLocation = StoreLocation & { kind: 'directory' };
 
-function openDirectory(place: DirectoryPlace, newEpoch: string, checksRecords: boolean): OpenResult {
-  const { folder } = place;
+function openDirectory(location: DirectoryLocation, newEpoch: string, checksRecords: boolean): OpenResult {
+  const { folder } = location;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
-  const fileSystem = place.anyFileSystem ? undefined : fileSystemOffence(folder);
-  if (fileSystem !== undefined) return refuse(place, fileSystem);
+  const fileSystem = location.anyFileSystem ? undefined : fileSystemOffence(folder);
+  if (fileSystem !== undefined) return refuse(location, fileSystem);
   const offence = filesOffence(folder, checksRecords);
-  if (offence !== undefined) return refuse(place, offence);
+  if (offence !== undefined) return refuse(location, offence);
   const disk = new LmdbStore({ folder });
-  const facts = readFacts(disk);
-  const factsOffence = offenceOf(facts, folder);
-  if (factsOffence !== undefined) {
+  const identity = readIdentity(disk);
+  const identityOffence = offenceOf(identity, folder);
+  if (identityOffence !== undefined) {
     disk.close();
-    return refuse(place, factsOffence);
+    return refuse(location, identityOffence);
   }
   disk.clearStaleReaders();
-  if (facts.epoch === undefined) writeEpoch(disk, newEpoch);
+  if (identity.epoch === undefined) writeEpoch(disk, newEpoch);
   // From here on a crash may leave any transaction as the last one.
   markFolder(folder);
   for (const file of [DATA_FILE, LOCK_FILE]) chmodSync(join(folder, file), 0o600);
-  const epoch = facts.epoch ?? newEpoch;
-  const room = new DiskRoom(join(folder, DATA_FILE), place.reserveBytes);
+  const epoch = identity.epoch ?? newEpoch;
+  const space = new FileSystemSpace(join(folder, DATA_FILE), location.reserveBytes);
   const close = (): void => {
     disk.close();
     markFolder(folder, lastTransaction(join(folder, DATA_FILE)));
   };
-  return { ok: true, store: disk, disk, epoch, room, close };
+  return { ok: true, store: disk, disk, epoch, space, close };
 }
 
 /** Checks the files before the library opens them. */
@@ -94,7 +101,7 @@ function filesOffence(folder: string, checksRecords: boolean): string | undefine
   }
 }
 
-interface StoreFacts {
+interface StoreIdentity {
   readonly format: string | undefined;
   readonly epoch: string | undefined;
   readonly isEmpty: boolean;
@@ -103,7 +110,7 @@ interface StoreFacts {
 const FORMAT_KEY = joinKey(SPACE.store, Buffer.from('format'));
 const EPOCH_KEY = joinKey(SPACE.store, Buffer.from('epoch'));
 
-function readFacts(disk: LmdbStore): StoreFacts {
+function readIdentity(disk: LmdbStore): StoreIdentity {
   return disk.read((kv) => ({
     format: kv.get(FORMAT_KEY)?.toString(),
     epoch: kv.get(EPOCH_KEY)?.toString(),
@@ -111,7 +118,7 @@ function readFacts(disk: LmdbStore): StoreFacts {
   }));
 }
 
-function offenceOf({ format, epoch, isEmpty }: StoreFacts, folder: string): string | undefined {
+function offenceOf({ format, epoch, isEmpty }: StoreIdentity, folder: string): string | undefined {
   if (isEmpty && !existsSync(join(folder, FORMAT_FILE))) return undefined;
   if (format === undefined || epoch === undefined) return 'is damaged: it does not say which store it is';
   if (Number(format) > STORE_FORMAT) {
@@ -128,6 +135,6 @@ export function writeEpoch(disk: LmdbStore, epoch: string): void {
   });
 }
 
-function refuse({ folder }: DirectoryPlace, reason: string): { readonly ok: false; readonly message: string } {
+function refuse({ folder }: DirectoryLocation, reason: string): { readonly ok: false; readonly message: string } {
   return { ok: false, message: `The store in ${folder} ${reason}. Nothing in it was changed` };
 }

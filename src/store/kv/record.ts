@@ -5,10 +5,16 @@
 //   value …   milliseconds, 6 bytes        crc32, 4 bytes   2
 //
 // Numbers are little-endian. The checksum includes the key, so a value under a key it was not written for is a damaged
-// record too.
+// record too. A damaged record that was set aside lies, with a valid checksum, as
+//
+//   key     d · when, six bytes of milliseconds · the first 16 bytes of the SHA-256 of the key it had
+//   value   length of that key, two bytes · that key · the record as it lay, its checksum included
 
 import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { SPACE } from './keys.ts';
+import type { Kv } from './kv.ts';
 
 const VERSION = { plain: 1, timed: 2 } as const;
 const TIME_BYTES = 6;
@@ -75,4 +81,34 @@ function checkRecord(key: Uint8Array, record: Buffer, summed: Buffer): void {
   if (at < (isTimed(record) ? TIME_BYTES : 0)) throw new DamagedRecord(`has only ${record.length} bytes`, key);
   if (!isKnownVersion(record[at + 4])) throw new DamagedRecord(`has the unknown format ${record[at + 4]}`, key);
   if (crc32(summed, crc32(key)) !== record.readUInt32LE(at)) throw new DamagedRecord('fails its checksum', key);
+}
+
+const DIGEST_BYTES = 16;
+const KEY_AT = 2;
+
+/**
+ * Moves a damaged record that a module skips under a key of its own (D9). Returns whether there was one. Under its old
+ * key, the check at the next start would take the whole store for damaged (R5); its bytes may still show what was lost.
+ */
+export function setRecordAside(kv: Kv, key: Uint8Array, nowMs: number): boolean {
+  const record = kv.raw(key);
+  if (record === undefined) return false;
+  const value = Buffer.alloc(KEY_AT + key.length + record.length);
+  value.writeUInt16BE(key.length, 0);
+  value.set(key, KEY_AT);
+  value.set(record, KEY_AT + key.length);
+  kv.remove(key);
+  kv.put(keyAside(key, nowMs), value);
+  return true;
+}
+
+function keyAside(key: Uint8Array, nowMs: number): Buffer {
+  const aside = Buffer.alloc(1 + TIME_BYTES + DIGEST_BYTES);
+  aside[0] = SPACE.setAside;
+  aside.writeUIntBE(nowMs, 1, TIME_BYTES);
+  createHash('sha256')
+    .update(key)
+    .digest()
+    .copy(aside, 1 + TIME_BYTES, 0, DIGEST_BYTES);
+  return aside;
 }

@@ -16,7 +16,7 @@ import {
   PAGE_FLAG,
   PAGE_HEADER_BYTES,
   readMeta,
-  type TreeFacts,
+  type TreeSummary,
 } from './lmdb-file.ts';
 import { isKnownVersion, RECORD_OVERHEAD_BYTES } from './record.ts';
 
@@ -127,7 +127,7 @@ class StoreCheck {
     );
   }
 
-  #walk(tree: TreeFacts, visit: VisitEntry): void {
+  #walk(tree: TreeSummary, visit: VisitEntry): void {
     this.#counts = noCounts();
     if (tree.root !== undefined) this.#walkPage(tree.root, tree.depth, visit);
     const { branchPages, leafPages, overflowPages, entries } = this.#counts;
@@ -253,14 +253,14 @@ class StoreCheck {
 function checkRecord(leaf: Buffer, keyAt: number, dataAt: number, end: number, apart: Buffer | undefined): void {
   const record = apart ?? leaf;
   const sumAt = (apart?.length ?? end) - RECORD_OVERHEAD_BYTES;
-  const isSound =
+  const isValid =
     sumAt >= (apart === undefined ? dataAt : 0) &&
     isKnownVersion(record[sumAt + 4]) &&
     record.readUInt32LE(sumAt) ===
       (apart === undefined
         ? crc32(leaf.subarray(keyAt, sumAt))
         : crc32(apart.subarray(0, sumAt), crc32(leaf.subarray(keyAt, dataAt))));
-  if (!isSound) throw new DamagedFile('a record fails its checksum');
+  if (!isValid) throw new DamagedFile('a record fails its checksum');
 }
 
 function nodeAt(page: Buffer, number: number, index: number): number {

@@ -1,8 +1,10 @@
-// The part of all scripts that writes values: a hash of values by name, the sorted names (a hash has no order), and an
-// index of the places that hold something.
+// The Redis scripts of state, and the part that they share with those of streams: a hash of values by name, the sorted
+// names (a hash has no order), and an index of the scopes or groups that hold something.
 //
 // A script can fail as a whole only before its first change. So the commands that Redis may refuse for lack of memory
 // come first.
+
+import { redisScript } from '../../effects/redis-script.ts';
 
 /** Lua. `expected`: the name of the write that must have written the present value. */
 export const ENTRIES = `
@@ -39,3 +41,26 @@ local function page(values, names, from, to, offset, count, bytes_max, out)
   return out
 end
 `;
+
+// Each script of state is one atomic step. Keys: the values of a scope, their sorted names, and the scopes.
+
+/** key, scope, record, expected → whether it was written, what was there. */
+export const PUT_ENTRY = redisScript(`${ENTRIES}
+local done, old = put(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+return {done and 1 or 0, old}`);
+
+/** key, scope → what was there. */
+export const TAKE_ENTRY = redisScript(`${ENTRIES}
+return take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])`);
+
+/** key, scope, expected → whether it was deleted, what was there. */
+export const TAKE_ENTRY_IF = redisScript(`${ENTRIES}
+local old = redis.call('HGET', KEYS[1], ARGV[1])
+if (old and string.match(old, '^[^ ]*') or '') ~= ARGV[3] then return {0, old} end
+return {1, take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])}`);
+
+/** from, to, offset, count, bytes → keys and records in turn. */
+export const LIST_ENTRIES = redisScript(`${ENTRIES}
+return page(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], {})`);
+
+export const STATE_SCRIPTS = [PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF, LIST_ENTRIES];

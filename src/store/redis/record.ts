@@ -15,7 +15,7 @@ export interface StoredValue {
 
 export const MISSING = '';
 /** In place of a tag: write regardless of the present value. */
-export const WHATEVER = '*';
+export const ANY_TAG = '*';
 
 export function sealValue(tag: string, json: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${tag} `), json]);

@@ -4,7 +4,7 @@
 import type { RedisLink } from '../../effects/redis.ts';
 
 /** The relevant settings, by their names in Redis. */
-export interface RedisFacts {
+export interface RedisSetup {
   /** Empty if Redis does not return them. */
   readonly settings: ReadonlyMap<string, string>;
   readonly replicas: number;
@@ -15,7 +15,7 @@ export interface RedisFacts {
 
 const NAMES = ['appendonly', 'appendfsync', 'maxmemory-policy', 'min-replicas-to-write'];
 
-export async function readRedisFacts(link: RedisLink): Promise<RedisFacts> {
+export async function readRedisSetup(link: RedisLink): Promise<RedisSetup> {
   const { address, hasPassword } = link;
   // Some hosted Redis services do not show their settings. Health then says so.
   const settings = await link.run(['CONFIG', 'GET', ...NAMES]).then(pairsIn, () => new Map<string, string>());
@@ -25,23 +25,23 @@ export async function readRedisFacts(link: RedisLink): Promise<RedisFacts> {
 }
 
 /** How the settings fall short of guarantees 9.2; empty if they do not. */
-export function weakerPromises({ settings, replicas, address, hasPassword }: RedisFacts): string[] {
+export function weakerPromises({ settings, replicas, address, hasPassword }: RedisSetup): string[] {
   if (settings.size === 0) return ['its settings cannot be read, so nothing is promised about them'];
   const weaker: string[] = [];
-  const say = (isSo: boolean, text: string): void => {
+  const report = (isSo: boolean, text: string): void => {
     if (isSo) weaker.push(text);
   };
   const [appendOnly, sync] = [settings.get('appendonly'), settings.get('appendfsync')];
-  say(appendOnly !== 'yes', 'appendonly is off: what was acknowledged is lost when Redis ends');
-  say(appendOnly === 'yes' && sync === 'everysec', 'appendfsync is everysec: up to 1 s is lost on power failure');
-  say(appendOnly === 'yes' && sync === 'no', 'appendfsync is no: what the system has not written is lost');
+  report(appendOnly !== 'yes', 'appendonly is off: what was acknowledged is lost when Redis ends');
+  report(appendOnly === 'yes' && sync === 'everysec', 'appendfsync is everysec: up to 1 s is lost on power failure');
+  report(appendOnly === 'yes' && sync === 'no', 'appendfsync is no: what the system has not written is lost');
   const policy = settings.get('maxmemory-policy');
-  say(policy !== 'noeviction', `maxmemory-policy is ${policy}: Redis may throw data away`);
+  report(policy !== 'noeviction', `maxmemory-policy is ${policy}: Redis may throw data away`);
   const isAlone = replicas > 0 && Number(settings.get('min-replicas-to-write') ?? 0) < 1;
-  say(isAlone, 'min-replicas-to-write is 0: a failover may lose what no replica has');
+  report(isAlone, 'min-replicas-to-write is 0: a failover may lose what no replica has');
   const isNear = /^\w+:\/\/(?:[^/]*@)?(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(address);
-  say(!isNear && !hasPassword, 'there is no password');
-  say(!isNear && !address.startsWith('rediss:'), 'there is no TLS: anyone on the network path can read and write');
+  report(!isNear && !hasPassword, 'there is no password');
+  report(!isNear && !address.startsWith('rediss:'), 'there is no TLS: anyone on the network path can read and write');
   return weaker;
 }
 

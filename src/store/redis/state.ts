@@ -12,6 +12,7 @@ import {
   updateReply,
 } from '../commands/state/replies.ts';
 import {
+  checkCondition,
   type DeleteRequest,
   type EntryRequest,
   readDeleteRequest,
@@ -22,21 +23,20 @@ import {
   readUpdateRequest,
   type SetRequest,
   type UpdateRequest,
+  type WriteCondition,
 } from '../commands/state/requests.ts';
-import { checkCondition, type WriteCondition } from '../commands/state/versions.ts';
-import type { CommandWorld, StoreReply } from '../thread/contract.ts';
+import type { CommandContext, StoreReply } from '../thread/contract.ts';
 import { LIST_BYTES_MAX } from '../thread/json-list.ts';
-import { ATTEMPTS_MAX, type CommandParts, type ExtCommand, entriesIn, inKey } from './commands.ts';
-import { namesWhere } from './lex-range.ts';
-import { bytesIn, listIn, openValue, type StoredValue, sealValue, WHATEVER } from './record.ts';
-import { LIST_ENTRIES, PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF } from './state-scripts.ts';
+import { ATTEMPTS_MAX, entriesIn, inKey, type RedisAccess, type RedisCommand } from './commands.ts';
+import { LIST_ENTRIES, PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF } from './entry-scripts.ts';
+import { ANY_TAG, bytesIn, listIn, openValue, type StoredValue, sealValue } from './record.ts';
 
 interface ScopeKeys {
   readonly values: string;
   readonly names: string;
 }
 
-export function stateCommands({ link, keyPrefix, lanes, newTag }: CommandParts): Readonly<Record<string, ExtCommand>> {
+export function stateCommands({ link, keyPrefix, lanes, newTag }: RedisAccess): Readonly<Record<string, RedisCommand>> {
   const scopesKey = `${keyPrefix}state:scopes`;
   const keysOf = (scope: Buffer): ScopeKeys => {
     const place = `${keyPrefix}state:{${inKey(scope)}}`;
@@ -54,49 +54,49 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: CommandParts):
   };
 
   /** If another engine writes between the read and the change, that is a conflict like any other. */
-  const setIf = async (asked: SetRequest, world: CommandWorld): Promise<StoreReply> => {
-    const before = await read(asked);
-    checkCondition(asked.condition, before.json);
-    const { isDone, found } = await put(asked, asked.value, before.tag);
-    if (isDone) return setReply(world, asked, found.json);
+  const setIf = async (request: SetRequest, context: CommandContext): Promise<StoreReply> => {
+    const before = await read(request);
+    checkCondition(request.condition, before.json);
+    const { isDone, found } = await put(request, request.value, before.tag);
+    if (isDone) return setReply(context, request, found.json);
     throw new Refusal('CONFLICT', 'The entry changed while it was being written');
   };
 
-  const deleteIf = async (asked: DeleteRequest, world: CommandWorld): Promise<StoreReply> => {
-    const before = await read(asked);
-    checkCondition(asked.condition, before.json);
-    const args = [asked.key, asked.scope, before.tag];
-    const [isDone, found] = listIn(await link.runScript(TAKE_ENTRY_IF, all(asked.scope), args));
-    if (isDone === 1) return deleteReply(world, asked, openValue(found).json);
+  const deleteIf = async (request: DeleteRequest, context: CommandContext): Promise<StoreReply> => {
+    const before = await read(request);
+    checkCondition(request.condition, before.json);
+    const args = [request.key, request.scope, before.tag];
+    const [isDone, found] = listIn(await link.runScript(TAKE_ENTRY_IF, all(request.scope), args));
+    if (isDone === 1) return deleteReply(context, request, openValue(found).json);
     throw new Refusal('CONFLICT', 'The entry changed while it was being deleted');
   };
 
-  const update = (asked: UpdateRequest, world: CommandWorld): Promise<StoreReply> =>
-    lanes.hold(laneOf(asked), () => updateInTurn(asked, world, read, put));
+  const update = (request: UpdateRequest, context: CommandContext): Promise<StoreReply> =>
+    lanes.hold(laneOf(request), () => updateInTurn(request, context, read, put));
 
   return {
-    'state::get': async (input, world) => {
-      const asked = readGetRequest(input);
-      return getReply(world, (await read(asked)).json, asked.withVersion);
+    'state::get': async (input, context) => {
+      const request = readGetRequest(input);
+      return getReply(context, (await read(request)).json, request.withVersion);
     },
 
-    'state::set': async (input, world) => {
-      const asked = readSetRequest(input, world.limits);
-      if (isConditional(asked.condition)) return await lanes.hold(laneOf(asked), () => setIf(asked, world));
-      const { found } = await lanes.pass(laneOf(asked), () => put(asked, asked.value, WHATEVER));
-      return setReply(world, asked, found.json);
+    'state::set': async (input, context) => {
+      const request = readSetRequest(input, context.limits);
+      if (isConditional(request.condition)) return await lanes.hold(laneOf(request), () => setIf(request, context));
+      const { found } = await lanes.pass(laneOf(request), () => put(request, request.value, ANY_TAG));
+      return setReply(context, request, found.json);
     },
 
-    'state::delete': async (input, world) => {
-      const asked = readDeleteRequest(input);
-      const { scope, key } = asked;
-      if (isConditional(asked.condition)) return await lanes.hold(laneOf(asked), () => deleteIf(asked, world));
-      const found = await lanes.pass(laneOf(asked), () => link.runScript(TAKE_ENTRY, all(scope), [key, scope]));
-      return deleteReply(world, asked, openValue(found).json);
+    'state::delete': async (input, context) => {
+      const request = readDeleteRequest(input);
+      const { scope, key } = request;
+      if (isConditional(request.condition)) return await lanes.hold(laneOf(request), () => deleteIf(request, context));
+      const found = await lanes.pass(laneOf(request), () => link.runScript(TAKE_ENTRY, all(scope), [key, scope]));
+      return deleteReply(context, request, openValue(found).json);
     },
 
     // Async, so that input that cannot be read is answered like every other refusal.
-    'state::update': async (input, world) => await update(readUpdateRequest(input), world),
+    'state::update': async (input, context) => await update(readUpdateRequest(input), context),
 
     ...listCommands({ link, keysOf, scopesKey }),
   };
@@ -104,48 +104,51 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: CommandParts):
 
 /** Computes the update again each time another engine was faster. */
 async function updateInTurn(
-  asked: UpdateRequest,
-  world: CommandWorld,
+  request: UpdateRequest,
+  context: CommandContext,
   read: (entry: EntryRequest) => Promise<StoredValue>,
   put: (entry: EntryRequest, value: Uint8Array, expected: string) => Promise<{ isDone: boolean; found: StoredValue }>,
 ): Promise<StoreReply> {
-  let before = await read(asked);
+  let before = await read(request);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const outcome = updated(asked, before.json, world.limits);
-    if (outcome.after === undefined) return updateReply(world, asked, before.json, outcome);
-    const { isDone, found } = await put(asked, outcome.after, before.tag);
-    if (isDone) return updateReply(world, asked, before.json, outcome);
+    const outcome = updated(request, before.json, context.limits);
+    if (outcome.after === undefined) return updateReply(context, request, before.json, outcome);
+    const { isDone, found } = await put(request, outcome.after, before.tag);
+    if (isDone) return updateReply(context, request, before.json, outcome);
     before = found;
   }
   throw new Refusal('OVERLOADED', `Other engines change this value all the time: tried ${ATTEMPTS_MAX} times`);
 }
 
-interface ListParts {
-  readonly link: CommandParts['link'];
+interface ListAccess {
+  readonly link: RedisAccess['link'];
   readonly scopesKey: string;
   keysOf(scope: Buffer): ScopeKeys;
 }
 
-function listCommands({ link, keysOf, scopesKey }: ListParts): Readonly<Record<string, ExtCommand>> {
+function listCommands({ link, keysOf, scopesKey }: ListAccess): Readonly<Record<string, RedisCommand>> {
   return {
     'state::list': async (input) => {
-      const asked = readListRequest(input);
-      const { offset, limitOrOneMore } = asked.page;
-      const { from, to } = namesWhere(asked.prefix, asked.after);
-      const { values, names } = keysOf(asked.scope);
-      const count = asked.contains === undefined ? limitOrOneMore : SEARCHED_AT_ONCE;
+      const request = readListRequest(input);
+      const { offset, limitOrOneMore } = request.page;
+      const { from, to } = namesWhere(request.prefix, request.after);
+      const { values, names } = keysOf(request.scope);
+      const count = request.contains === undefined ? limitOrOneMore : SEARCHED_AT_ONCE;
       const args = [from, to, String(offset), String(count), String(LIST_BYTES_MAX)];
       const entries = entriesIn(listIn(await link.runScript(LIST_ENTRIES, [values, names], args)));
-      if (asked.previewBytes === 0) return listReply(asked, entries);
+      if (request.previewBytes === 0) return listReply(request, entries);
       const bytes = entries.reduce((sum, { value }) => sum + value.length, 0);
-      return { result: previewReply(asked, entries, entries.length >= count || bytes > LIST_BYTES_MAX) };
+      return { result: previewReply(request, entries, entries.length >= count || bytes > LIST_BYTES_MAX) };
     },
 
     'state::list_groups': async (input) => {
-      const asked = readGroupsRequest(input);
-      const { from, to } = namesWhere(undefined, asked.after);
-      const page = ['LIMIT', String(asked.page.offset), String(asked.page.limitOrOneMore)];
-      return groupsReply(asked, listIn(await link.run(['ZRANGE', scopesKey, from, to, 'BYLEX', ...page])).map(bytesIn));
+      const request = readGroupsRequest(input);
+      const { from, to } = namesWhere(undefined, request.after);
+      const page = ['LIMIT', String(request.page.offset), String(request.page.limitOrOneMore)];
+      return groupsReply(
+        request,
+        listIn(await link.run(['ZRANGE', scopesKey, from, to, 'BYLEX', ...page])).map(bytesIn),
+      );
     },
   };
 }
@@ -160,3 +163,24 @@ function isConditional({ ifVersion, ifAbsent }: WriteCondition): boolean {
 function laneOf({ scope, key }: EntryRequest): string {
   return `${scope.toString('latin1')}\0${key.toString('latin1')}`;
 }
+
+/** Bounds of names in byte order, as Redis takes them: '-' and '+' for none, '[' includes the name, '(' excludes it. */
+interface LexRange {
+  readonly from: string | Buffer;
+  readonly to: string | Buffer;
+}
+
+/** Names that begin with `prefix` and come after `after`, where these are given. */
+function namesWhere(prefix: Buffer | undefined, after: Buffer | undefined): LexRange {
+  const startsAfter = after !== undefined && (prefix === undefined || Buffer.compare(after, prefix) >= 0);
+  const first = prefix === undefined ? '-' : Buffer.concat([WITH, prefix]);
+  return {
+    from: startsAfter ? Buffer.concat([WITHOUT, after]) : first,
+    // No UTF-8 text contains this byte.
+    to: prefix === undefined ? '+' : Buffer.concat([WITHOUT, prefix, LAST]),
+  };
+}
+
+const WITH = Buffer.from('[');
+const WITHOUT = Buffer.from('(');
+const LAST = Buffer.of(0xff);

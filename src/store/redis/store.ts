@@ -13,27 +13,27 @@ import type { Random } from '../../effects/random.ts';
 import type { RedisLink } from '../../effects/redis.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import {
+  type GroupRef,
   type GroupWatcher,
+  OVERLOADED,
   type RunOptions,
   STORE_LIMITS,
   type Store,
   type StoreLimits,
   type StoreReply,
-  type WatchedPlace,
+  Waiting,
 } from '../thread/contract.ts';
-import { OVERLOADED, Waiting } from '../thread/waiting.ts';
-import type { ExtCommand } from './commands.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, type RedisCommand } from './commands.ts';
+import { STATE_SCRIPTS } from './entry-scripts.ts';
 import { tagMaker } from './record.ts';
-import { readRedisFacts, weakerPromises } from './settings-check.ts';
+import { readRedisSetup, weakerPromises } from './settings-check.ts';
 import { stateCommands } from './state.ts';
-import { STATE_SCRIPTS } from './state-scripts.ts';
 import { beginEpoch, readEventsFrom, streamReads } from './stream-reads.ts';
 import { STREAM_SCRIPTS } from './stream-scripts.ts';
 import { streamWrites } from './stream-writes.ts';
 import { WatchedGroups } from './watched-groups.ts';
 
-export interface ExtStoreOptions {
+export interface RedisStoreOptions {
   /** Throws a `StartFailure` when the settings can never work. */
   readonly url: () => string;
   readonly keyPrefix: string;
@@ -54,16 +54,16 @@ type Done = (reply: StoreReply) => void;
 /** Other modules already serve while this one waits for its turn to start. */
 const NOT_STARTED: ErrorBody = { code: 'STORAGE_UNAVAILABLE', message: 'The Redis of this store is not connected yet' };
 
-export class ExtStore implements Store {
-  readonly #options: ExtStoreOptions;
+export class RedisStore implements Store {
+  readonly #options: RedisStoreOptions;
   readonly #limits: StoreLimits;
   readonly #waiting = new Waiting();
-  readonly #commands = new Map<string, ExtCommand>();
+  readonly #commands = new Map<string, RedisCommand>();
   #link: RedisLink | undefined;
   #groups: WatchedGroups | undefined;
   #weaker: readonly string[] = [];
 
-  constructor(options: ExtStoreOptions) {
+  constructor(options: RedisStoreOptions) {
     this.#options = options;
     this.#limits = { ...STORE_LIMITS, ...options.limits };
   }
@@ -72,7 +72,7 @@ export class ExtStore implements Store {
     return this.#link === undefined ? 'not started' : this.#link.trouble;
   }
 
-  get facts(): Readonly<Record<string, string>> {
+  get details(): Readonly<Record<string, string>> {
     if (this.#link === undefined) return {};
     const { address } = this.#link;
     return { address, ...(this.#weaker.length > 0 && { weaker_promise: this.#weaker.join('; ') }) };
@@ -85,17 +85,17 @@ export class ExtStore implements Store {
     const { RedisLink } = await import('../../effects/redis.ts');
     const link = new RedisLink({ url: url(), purpose, clock, logger, scripts, onUp: () => this.#isUp(link) });
     this.#link = link;
-    const parts = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid(), () => clock.nowMs()) };
-    const world = () => ({ nowMs: clock.nowMs(), limits: this.#limits });
+    const redis = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid(), () => clock.nowMs()) };
+    const context = () => ({ nowMs: clock.nowMs(), limits: this.#limits });
     const groups = new WatchedGroups({
       link,
       keyPrefix,
       logger,
-      eventsFrom: (place, seq) => readEventsFrom(parts, place, seq, world()),
-      beginEpoch: () => beginEpoch(parts),
+      eventsFrom: (ref, seq) => readEventsFrom(redis, ref, seq, context()),
+      beginEpoch: () => beginEpoch(redis),
     });
     this.#groups = groups;
-    const commands = { ...stateCommands(parts), ...streamReads(parts, groups), ...streamWrites(parts, groups) };
+    const commands = { ...stateCommands(redis), ...streamReads(redis, groups), ...streamWrites(redis, groups) };
     for (const [name, command] of Object.entries(commands)) this.#commands.set(name, command);
     await link.open();
     if (isWatched) await link.listen();
@@ -119,30 +119,30 @@ export class ExtStore implements Store {
       return;
     }
     const bytes = Buffer.from(input);
-    const world = { nowMs: clock.nowMs(), epoch: '', isDropIn, wantsEvents, limits: this.#limits };
+    const context = { nowMs: clock.nowMs(), epoch: '', isDropIn, wantsEvents, limits: this.#limits };
     const answer = (reply: StoreReply): void => {
       this.#waiting.leave(1, bytes.length);
       this.#answer(done, reply);
     };
-    run(bytes, world).then(answer, (error: unknown) => answer({ error: this.#errorOf(command, error) }));
+    run(bytes, context).then(answer, (error: unknown) => answer({ error: this.#errorOf(command, error) }));
   }
 
-  watch(place: WatchedPlace, watcher: GroupWatcher): () => void {
+  watch(ref: GroupRef, watcher: GroupWatcher): () => void {
     if (this.#groups === undefined) throw new Error('A store is watched after its start');
-    return this.#groups.watch(place, watcher);
+    return this.#groups.watch(ref, watcher);
   }
 
   /** After a restart other settings may be in force, and events were missed. */
   #isUp(link: RedisLink): void {
     this.#groups?.fillAll();
-    readRedisFacts(link).then(
-      (facts) => {
+    readRedisSetup(link).then(
+      (details) => {
         const known = this.#weaker;
-        this.#weaker = weakerPromises(facts);
+        this.#weaker = weakerPromises(details);
         if (this.#weaker.length === 0 || this.#weaker.join() === known.join()) return;
         const { purpose, logger } = this.#options;
         const text = `Redis promises less than it could (${purpose})`;
-        logger.warn(text, { address: facts.address, weaker_promise: this.#weaker });
+        logger.warn(text, { address: details.address, weaker_promise: this.#weaker });
       },
       // It is away again: this is repeated the next time it is up.
       () => {},

@@ -4,8 +4,7 @@
 // Every engine that needs the message for subscribers builds it once.
 
 import { type EventKind, eventText, messageText } from '../commands/stream/messages.ts';
-import type { GroupPlace } from '../commands/stream/place.ts';
-import type { StoreEvent } from '../thread/contract.ts';
+import type { GroupRef, StoreEvent } from '../thread/contract.ts';
 import { corrupt } from './record.ts';
 
 /** The position of a group. */
@@ -16,13 +15,13 @@ export interface Position {
   readonly tag: string;
 }
 
-export interface PlacedEvent {
+export interface RecordedEvent {
   readonly at: Position;
   /** Built on demand: most published events were already passed on with the answer of a write. */
   readonly event: StoreEvent;
 }
 
-export interface EventFacts {
+export interface HistoryEvent {
   readonly at: Position;
   readonly kind: EventKind;
   readonly nowMs: number;
@@ -31,31 +30,31 @@ export interface EventFacts {
   readonly payload: Buffer;
 }
 
-export function storeEvent({ stream, group }: GroupPlace, facts: EventFacts): StoreEvent {
-  const { at, kind, nowMs, item, payload } = facts;
+export function storeEvent({ stream, group }: GroupRef, stored: HistoryEvent): StoreEvent {
+  const { at, kind, nowMs, item, payload } = stored;
   const { epoch, seq } = at;
   const message = { stream, group, item: item === '' ? undefined : item, seq, event: eventText(kind, payload) };
-  return { place: [stream, group, item], kind, seq, body: messageText({ nowMs, epoch }, message) };
+  return { path: [stream, group, item], kind, seq, body: messageText({ nowMs, epoch }, message) };
 }
 
 /** An entry of the history. */
-export function readEntry(place: GroupPlace, epoch: string, entry: Buffer): PlacedEvent {
+export function readEntry(ref: GroupRef, epoch: string, entry: Buffer): RecordedEvent {
   const { lines, rest } = split(entry, 5);
   const [seq = '', kind, nowMs = '', tag = '', item = ''] = lines;
   const at = { epoch, seq: wholeNumber(seq), tag };
-  const facts = { at, kind: kindIn(kind), nowMs: wholeNumber(nowMs), item, payload: rest };
+  const stored = { at, kind: kindIn(kind), nowMs: wholeNumber(nowMs), item, payload: rest };
   return {
     at,
     get event() {
-      return storeEvent(place, facts);
+      return storeEvent(ref, stored);
     },
   };
 }
 
 /** A message of the channel. */
-export function readMessage(place: GroupPlace, message: Buffer): PlacedEvent {
+export function readMessage(ref: GroupRef, message: Buffer): RecordedEvent {
   const { lines, rest } = split(message, 1);
-  return readEntry(place, lines[0] ?? '', rest);
+  return readEntry(ref, lines[0] ?? '', rest);
 }
 
 export function wholeNumber(text: string): number {

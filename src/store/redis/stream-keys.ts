@@ -10,25 +10,25 @@
 //   floor          number    the first number of a new group
 //   epoch          text      names this incarnation of the store (T4)
 
-import type { GroupPlace } from '../commands/stream/place.ts';
-import { inKey } from './commands.ts';
+import type { CommandContext, GroupRef } from '../thread/contract.ts';
+import { inKey, type RedisAccess } from './commands.ts';
 
-export interface GroupKeys {
+interface GroupKeys {
   readonly channel: string;
   /** In the order of the scripts' `KEYS`. */
   readonly all: readonly string[];
 }
 
-export function groupKeys(keyPrefix: string, place: GroupPlace): GroupKeys {
-  const front = frontOf(keyPrefix, place);
-  const { items, ids } = itemKeys(keyPrefix, place);
+export function groupKeys(keyPrefix: string, ref: GroupRef): GroupKeys {
+  const front = frontOf(keyPrefix, ref);
+  const { items, ids } = itemKeys(keyPrefix, ref);
   const { due, floor, epoch, groups } = sharedKeys(keyPrefix);
   const all = [`${front}:head`, `${front}:history`, items, ids, due, floor, epoch, groups];
   return { channel: `${front}:events`, all };
 }
 
-export function itemKeys(keyPrefix: string, place: GroupPlace): { readonly items: string; readonly ids: string } {
-  const front = frontOf(keyPrefix, place);
+export function itemKeys(keyPrefix: string, ref: GroupRef): { readonly items: string; readonly ids: string } {
+  const front = frontOf(keyPrefix, ref);
   return { items: `${front}:items`, ids: `${front}:ids` };
 }
 
@@ -38,11 +38,11 @@ export function sharedKeys(keyPrefix: string) {
 }
 
 /** A group among all groups, sorted by stream, then by group: no character of a name sorts before the line feed. */
-export function memberOf({ stream, group }: GroupPlace): string {
+export function memberOf({ stream, group }: GroupRef): string {
   return `${stream}\n${group}`;
 }
 
-export function placeOf(member: string): GroupPlace {
+export function groupOf(member: string): GroupRef {
   const end = member.indexOf('\n');
   return { stream: member.slice(0, end), group: member.slice(end + 1) };
 }
@@ -52,6 +52,24 @@ export function groupsOf(stream: string): readonly [from: string, to: string] {
   return [`[${stream}\n`, `(${stream}\u000b`];
 }
 
-function frontOf(keyPrefix: string, { stream, group }: GroupPlace): string {
+function frontOf(keyPrefix: string, { stream, group }: GroupRef): string {
   return `${keyPrefix}stream:{${inKey(stream)}/${inKey(group)}}`;
+}
+
+/** The first operands of all scripts on a group: its keys, and the arguments 1 to 8 of `stream-scripts.ts`. */
+interface Operands {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** `tag`: of the write; a script that only reads needs none. */
+export function operandsOf(
+  { keyPrefix, newTag }: RedisAccess,
+  ref: GroupRef,
+  { nowMs, limits }: Pick<CommandContext, 'nowMs' | 'limits'>,
+  tag = '',
+): Operands {
+  const { all, channel } = groupKeys(keyPrefix, ref);
+  const kept = [limits.streamHistoryEvents, limits.streamHistoryMs, limits.streamHistoryBytes];
+  return { keys: all, args: [memberOf(ref), channel, String(nowMs), tag, newTag(), ...kept.map(String)] };
 }

@@ -1,18 +1,127 @@
-// The groups with a follower in this engine: the engine subscribes to these and to no others.
+// The groups with a follower in this engine, while other engines write to them too. The engine subscribes to these
+// groups and to no others.
+//
+// Events arrive in two ways: published ones over the subscribed connection, and those of this engine's own writes with
+// their answers. Either may be ahead of the other, and events published while the connection is away are lost.
+//
+// Invariants:
+//   - The watcher gets every event once, in the order of the numbers, or a notice to read the group again (T2).
+//   - When an own write is answered, its event has been passed on (T1).
 
 import type { Logger } from '../../effects/logger.ts';
 import type { RedisLink } from '../../effects/redis.ts';
-import type { GroupPlace } from '../commands/stream/place.ts';
-import type { GroupWatcher } from '../thread/contract.ts';
-import { type PlacedEvent, type Position, readMessage } from './stream-events.ts';
+import type { GroupRef, GroupWatcher } from '../thread/contract.ts';
+import { type Position, type RecordedEvent, readMessage } from './stream-events.ts';
 import { groupKeys, memberOf } from './stream-keys.ts';
-import { type HistoryPart, isSetBack, WatchedGroup } from './watched-group.ts';
 
-export interface WatchedGroupsParts {
+export interface HistoryPart {
+  /** The position of the group. */
+  readonly at: Position;
+  /** The kept events from the requested number on. */
+  readonly events: readonly RecordedEvent[];
+}
+
+interface WatchedGroupOptions {
+  readonly watcher: GroupWatcher;
+  /** `undefined` while Redis is away: when it is back, `fill` is called again. */
+  readonly eventsFrom: (from: Position) => Promise<HistoryPart | undefined>;
+}
+
+export class WatchedGroup {
+  readonly #options: WatchedGroupOptions;
+  /** The position up to which everything was passed on; `undefined`: nothing has happened yet. */
+  #at: Position | undefined;
+  #filling: Promise<void> | undefined;
+  /** Events that came while the history was read. */
+  #held: RecordedEvent[] = [];
+  #isClosed = false;
+
+  constructor(options: WatchedGroupOptions) {
+    this.#options = options;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** A subscriber reads the group at this position: from here on no event may be missing. */
+  begin(at: Position): void {
+    if (this.#at === undefined) this.#at = at;
+    else if (this.#at.epoch !== at.epoch) this.#reset(at);
+  }
+
+  /** An event was published. */
+  arrived(placed: RecordedEvent): void {
+    if (this.#filling !== undefined) this.#held.push(placed);
+    else if (this.#isNext(placed.at)) this.#pass(placed);
+    else if (this.#isAhead(placed.at)) void this.fill();
+  }
+
+  /** An own write is about to be answered. */
+  async settle(placed: RecordedEvent): Promise<void> {
+    while (this.#filling !== undefined) await this.#filling;
+    if (this.#isNext(placed.at)) this.#pass(placed);
+    else if (this.#isAhead(placed.at)) await this.fill();
+  }
+
+  /** An event may be missing: reads what happened since. */
+  fill(): Promise<void> {
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+      for (const placed of this.#held.splice(0)) this.arrived(placed);
+    });
+    return this.#filling;
+  }
+
+  async #fill(): Promise<void> {
+    const from = this.#at;
+    if (from === undefined || this.#isClosed) return;
+    const part = await this.#options.eventsFrom(from);
+    if (part === undefined) return;
+    if (!continues(from, part)) return this.#reset(part.at);
+    for (const placed of part.events) if (placed.at.seq > from.seq) this.#pass(placed);
+  }
+
+  #pass(placed: RecordedEvent): void {
+    this.#at = placed.at;
+    if (!this.#isClosed) this.#options.watcher.event(placed.event);
+  }
+
+  #reset(at: Position): void {
+    this.#at = at;
+    if (!this.#isClosed) this.#options.watcher.reset();
+  }
+
+  #isNext({ epoch, seq }: Position): boolean {
+    return this.#at === undefined || (this.#at.epoch === epoch && this.#at.seq + 1 === seq);
+  }
+
+  /** Older events were passed on before; another epoch starts from the beginning. */
+  #isAhead({ epoch, seq }: Position): boolean {
+    return this.#at !== undefined && (this.#at.epoch !== epoch || this.#at.seq < seq);
+  }
+}
+
+/** Whether the store no longer has our position, or gave our number to another event, as after a failover. */
+export function isSetBack(from: Position, { at, events }: HistoryPart): boolean {
+  if (at.epoch !== from.epoch || at.tag === '' || from.tag === '') return false;
+  if (at.seq <= from.seq) return at.seq < from.seq || at.tag !== from.tag;
+  const [first] = events;
+  return first?.at.seq === from.seq && first.at.tag !== from.tag;
+}
+
+/** Whether these are all the events that follow. */
+function continues(from: Position, { at, events }: HistoryPart): boolean {
+  if (at.epoch !== from.epoch || at.seq <= from.seq) return at.epoch === from.epoch && at.seq === from.seq;
+  const [first] = events;
+  return first !== undefined && first.at.seq <= from.seq + 1;
+}
+
+interface WatchedGroupsOptions {
   readonly link: Pick<RedisLink, 'subscribe' | 'unsubscribe'>;
   readonly keyPrefix: string;
   readonly logger: Logger;
-  readonly eventsFrom: (place: GroupPlace, seq: number) => Promise<HistoryPart>;
+  readonly eventsFrom: (ref: GroupRef, seq: number) => Promise<HistoryPart>;
   /** The store was set back to a moment before something that was acknowledged. */
   readonly beginEpoch: () => Promise<void>;
 }
@@ -24,21 +133,21 @@ interface Watched {
 }
 
 export class WatchedGroups {
-  readonly #parts: WatchedGroupsParts;
+  readonly #options: WatchedGroupsOptions;
   readonly #groups = new Map<string, Watched>();
 
-  constructor(parts: WatchedGroupsParts) {
-    this.#parts = parts;
+  constructor(options: WatchedGroupsOptions) {
+    this.#options = options;
   }
 
   /** Returns a function that ends it. The limit is one watcher for each group. */
-  watch(place: GroupPlace, watcher: GroupWatcher): () => void {
-    const { link, keyPrefix } = this.#parts;
-    const member = memberOf(place);
-    if (this.#groups.has(member)) throw new Error(`Group ${place.group} of ${place.stream} is watched already`);
-    const group = new WatchedGroup({ watcher, eventsFrom: (at) => this.#eventsFrom(place, at) });
-    const { channel } = groupKeys(keyPrefix, place);
-    const listener = (message: Buffer): void => this.#arrived(place, group, message);
+  watch(ref: GroupRef, watcher: GroupWatcher): () => void {
+    const { link, keyPrefix } = this.#options;
+    const member = memberOf(ref);
+    if (this.#groups.has(member)) throw new Error(`Group ${ref.group} of ${ref.stream} is watched already`);
+    const group = new WatchedGroup({ watcher, eventsFrom: (at) => this.#eventsFrom(ref, at) });
+    const { channel } = groupKeys(keyPrefix, ref);
+    const listener = (message: Buffer): void => this.#arrived(ref, group, message);
     const ready = link.subscribe(channel, listener);
     // The read of the group reports the failure; nothing else waits for it.
     ready.catch(() => {});
@@ -52,17 +161,17 @@ export class WatchedGroups {
   }
 
   /** Called before a group is read that may be watched. Rejects when its events would not arrive. */
-  async ready(place: GroupPlace): Promise<void> {
-    await this.#groups.get(memberOf(place))?.ready;
+  async ready(ref: GroupRef): Promise<void> {
+    await this.#groups.get(memberOf(ref))?.ready;
   }
 
-  begin(place: GroupPlace, at: Position): void {
-    this.#groups.get(memberOf(place))?.group.begin(at);
+  begin(ref: GroupRef, at: Position): void {
+    this.#groups.get(memberOf(ref))?.group.begin(at);
   }
 
   /** Called before an own write is answered. */
-  async settle(place: GroupPlace, placed: PlacedEvent): Promise<void> {
-    await this.#groups.get(memberOf(place))?.group.settle(placed);
+  async settle(ref: GroupRef, recorded: RecordedEvent): Promise<void> {
+    await this.#groups.get(memberOf(ref))?.group.settle(recorded);
   }
 
   /** The connection was away: what was published meanwhile did not arrive. */
@@ -70,25 +179,25 @@ export class WatchedGroups {
     for (const { group } of this.#groups.values()) void group.fill();
   }
 
-  async #eventsFrom(place: GroupPlace, from: Position): Promise<HistoryPart | undefined> {
-    const { eventsFrom, beginEpoch, logger } = this.#parts;
+  async #eventsFrom(ref: GroupRef, from: Position): Promise<HistoryPart | undefined> {
+    const { eventsFrom, beginEpoch, logger } = this.#options;
     try {
-      const part = await eventsFrom(place, from.seq);
+      const part = await eventsFrom(ref, from.seq);
       if (!isSetBack(from, part)) return part;
-      logger.error('The Redis of a store was set back: acknowledged changes are lost', { ...place, seq: part.at.seq });
+      logger.error('The Redis of a store was set back: acknowledged changes are lost', { ...ref, seq: part.at.seq });
       await beginEpoch();
-      return await eventsFrom(place, from.seq);
+      return await eventsFrom(ref, from.seq);
     } catch (error) {
-      logger.warn('Missed events of a group could not be read', { ...place, error: String(error) });
+      logger.warn('Missed events of a group could not be read', { ...ref, error: String(error) });
       return undefined;
     }
   }
 
-  #arrived(place: GroupPlace, group: WatchedGroup, message: Buffer): void {
+  #arrived(ref: GroupRef, group: WatchedGroup, message: Buffer): void {
     try {
-      group.arrived(readMessage(place, message));
+      group.arrived(readMessage(ref, message));
     } catch (error) {
-      this.#parts.logger.warn('A message for a group could not be read', { ...place, error: String(error) });
+      this.#options.logger.warn('A message for a group could not be read', { ...ref, error: String(error) });
     }
   }
 }

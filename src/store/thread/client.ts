@@ -16,17 +16,21 @@ import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { OwnThread } from '../../effects/pool.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
-import type { RoomLeft } from '../kv/room.ts';
-import { BATCH_HEADER_BYTES, BatchWriter, commandBytes } from './batch-writer.ts';
+import type { SpaceLeft } from '../kv/disk-space.ts';
 import { commandNumber } from './commands.ts';
-import type { RunOptions, Store, StoreReply } from './contract.ts';
-import { ReplyReader } from './reply-codec.ts';
-import type { StoreAnswer, StoreTask } from './tasks.ts';
-import { OVERLOADED, Waiting } from './waiting.ts';
+import { OVERLOADED, type RunOptions, type Store, type StoreReply, Waiting } from './contract.ts';
+import {
+  BATCH_HEADER_BYTES,
+  BatchWriter,
+  commandBytes,
+  ReplyReader,
+  type StoreAnswer,
+  type StoreTask,
+} from './messages.ts';
 
 export type StoreWorker = OwnThread<StoreTask, StoreAnswer>;
 
-export interface ClientParts {
+export interface ClientOptions {
   /** For log lines and health: the folder, or `MEMORY`. */
   readonly name: string;
   readonly worker: StoreWorker;
@@ -63,7 +67,7 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const BATCH_COMMANDS_MAX = 4_096;
 
 export class StoreClient implements Store {
-  readonly #parts: ClientParts;
+  readonly #options: ClientOptions;
   #gathering = new BatchWriter();
   #gatheringFor: Done[] = [];
   #gatheringCallers = 0;
@@ -76,20 +80,20 @@ export class StoreClient implements Store {
   #callersWaiting = 0;
   #isFlushDue = false;
   #failure: string | undefined;
-  #room: RoomLeft = 'plenty';
+  #space: SpaceLeft = 'plenty';
   #whenIdle: (() => void) | undefined;
 
-  constructor(parts: ClientParts) {
-    this.#parts = parts;
+  constructor(parts: ClientOptions) {
+    this.#options = parts;
   }
 
   get trouble(): string | undefined {
     if (this.#failure !== undefined) return 'the store failed';
-    return this.#room === 'plenty' ? undefined : 'the disk is nearly full: nothing that grows is taken';
+    return this.#space === 'plenty' ? undefined : 'the disk is nearly full: nothing that grows is taken';
   }
 
-  get facts(): Readonly<Record<string, string>> {
-    const { name } = this.#parts;
+  get details(): Readonly<Record<string, string>> {
+    const { name } = this.#options;
     return name === MEMORY ? { store_method: 'in_memory' } : { store_method: 'file_based', file_path: name };
   }
 
@@ -103,7 +107,7 @@ export class StoreClient implements Store {
     const number = commandNumber(command);
     const traceBytes = trace === undefined ? undefined : Buffer.from(trace);
     if (!this.#waiting.enter(commandBytes(input, traceBytes))) {
-      this.#parts.counters.count('store.refused', 'overloaded');
+      this.#options.counters.count('store.refused', 'overloaded');
       return this.#refuseLater(done, OVERLOADED);
     }
     this.#gathering.add(number, wantsEvents, input, traceBytes);
@@ -114,7 +118,7 @@ export class StoreClient implements Store {
     if (this.#isBatchFull()) this.#closeBatch();
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     // Frames leave after this turn, and commands after the next one.
     clock.afterTurn(() => clock.afterTurn(() => this.#flush()));
   }
@@ -130,19 +134,19 @@ export class StoreClient implements Store {
   }
 
   /** Notes the free space of the disk that was just measured. */
-  noteRoom(left: RoomLeft): void {
-    if (left === this.#room) return;
-    const { logger, name } = this.#parts;
+  noteSpace(left: SpaceLeft): void {
+    if (left === this.#space) return;
+    const { logger, name } = this.#options;
     if (left === 'plenty') logger.info('The disk of a store has room again', { store: name });
     else logger.error('The disk of a store is nearly full: writes are refused', { store: name, left });
-    this.#room = left;
+    this.#space = left;
   }
 
   /** Answers every waiting and later command with STORAGE_UNAVAILABLE. */
   fail(reason: string): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
-    const { logger, name, onFailure } = this.#parts;
+    const { logger, name, onFailure } = this.#options;
     logger.error('A store failed: the engine ends, as nothing may be acknowledged any more', { store: name, reason });
     this.#closeBatch();
     for (const batch of this.#ready.splice(0)) this.#answerAll(batch, UNAVAILABLE);
@@ -153,7 +157,7 @@ export class StoreClient implements Store {
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
-      this.#tellIfIdle();
+      this.#notifyIfIdle();
     });
   }
 
@@ -177,7 +181,7 @@ export class StoreClient implements Store {
   #closeBatch(): void {
     if (this.#gathering.count === 0) return;
     const bytes = this.#gathering.bytes - BATCH_HEADER_BYTES;
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const block = this.#gathering.take({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
     const [waiting, callers] = [this.#gatheringFor, this.#gatheringCallers];
     this.#ready.push({ block, bytes, waiting, callers, isHeld: this.#isGatheringHeld });
@@ -192,7 +196,7 @@ export class StoreClient implements Store {
       const batch = this.#ready.shift();
       if (batch === undefined) return;
       this.#batchesAway++;
-      const { worker } = this.#parts;
+      const { worker } = this.#options;
       worker.run({ kind: 'batch', batch: batch.block }, [batch.block]).then(
         (answer) => this.#receive(batch, answer),
         (error: unknown) => this.#receive(batch, { failure: `its thread ended: ${String(error)}` }),
@@ -213,18 +217,18 @@ export class StoreClient implements Store {
       this.fail('failure' in answer ? answer.failure : 'its thread sent an unknown answer');
       this.#answerAll(batch, UNAVAILABLE);
     }
-    this.#tellIfIdle();
+    this.#notifyIfIdle();
   }
 
   #deliver({ waiting }: Batch, replies: ReplyReader): void {
-    const { damagedRecords, isFull } = replies.facts;
-    if (isFull) this.noteRoom('reserve');
+    const { damagedRecords, isFull } = replies.outcome;
+    if (isFull) this.noteSpace('reserve');
     if (damagedRecords > 0) this.#noteDamage(damagedRecords);
     for (const done of waiting) this.#answer(done, replies.next());
   }
 
   #noteDamage(records: number): void {
-    const { logger, counters, name } = this.#parts;
+    const { logger, counters, name } = this.#options;
     for (let record = 0; record < records; record++) counters.count('store.damaged_records');
     logger.error('Stored records fail their checksum and are not returned', { store: name, records });
   }
@@ -240,15 +244,15 @@ export class StoreClient implements Store {
       done(reply);
     } catch (error) {
       const stack = error instanceof Error ? error.stack : String(error);
-      this.#parts.logger.error('An answer of a store could not be handled', { error: stack });
+      this.#options.logger.error('An answer of a store could not be handled', { error: stack });
     }
   }
 
   #refuseLater(done: Done, error: ErrorBody): void {
-    this.#parts.clock.afterTurn(() => done({ error }));
+    this.#options.clock.afterTurn(() => done({ error }));
   }
 
-  #tellIfIdle(): void {
+  #notifyIfIdle(): void {
     if (this.#waiting.commands > 0) return;
     this.#whenIdle?.();
     this.#whenIdle = undefined;

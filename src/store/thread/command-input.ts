@@ -10,14 +10,14 @@ export class CommandInput {
   readonly #functionId: string;
   readonly #bytes: Buffer;
   /** For each member: key start, key end, value start, value end. */
-  readonly #places: readonly number[];
+  readonly #ranges: readonly number[];
   #hasEscapedNames = false;
 
   /** `functionId` is for the messages of refusals. Throws one for anything but a JSON object. */
   constructor(functionId: string, input: Uint8Array) {
     this.#functionId = functionId;
     this.#bytes = Buffer.isBuffer(input) ? input : Buffer.from(input.buffer, input.byteOffset, input.length);
-    this.#places = this.#locate();
+    this.#ranges = this.#locate();
   }
 
   /** A required name, as the bytes of its UTF-8 form: never empty, no control characters, at most 256 bytes. */
@@ -62,33 +62,33 @@ export class CommandInput {
     const bytes = this.#bytes;
     if (bytes.length === 0 || (bytes.length === NULL.length && bytes.equals(NULL))) return [];
     if (!isUtf8(bytes)) throw new Refusal('BAD_REQUEST', `The payload for ${this.#functionId} is not UTF-8 text`);
-    const places: number[] = [];
+    const ranges: number[] = [];
     const offence = scanMembers(bytes, (keyStart, keyEnd, start, end) => {
-      places.push(keyStart, keyEnd, start, end);
+      ranges.push(keyStart, keyEnd, start, end);
       for (let at = keyStart; at < keyEnd; at++) if (bytes[at] === BACKSLASH) this.#hasEscapedNames = true;
     });
-    if (offence === undefined) return places;
+    if (offence === undefined) return ranges;
     throw this.refusal(`the payload must be an object: ${offence.reason}`);
   }
 
-  /** The index of that member in `#places`; -1 if there is none. */
+  /** The index of that member in `#ranges`; -1 if there is none. */
   #find(field: string): number {
-    const places = this.#places;
-    for (let at = places.length - 4; at >= 0; at -= 4) {
-      if (this.#isNamed(field, places[at] ?? 0, places[at + 1] ?? 0)) return at;
+    const ranges = this.#ranges;
+    for (let at = ranges.length - 4; at >= 0; at -= 4) {
+      if (this.#isNamed(field, ranges[at] ?? 0, ranges[at + 1] ?? 0)) return at;
     }
     return -1;
   }
 
   #valueAt(at: number): Buffer {
-    return this.#bytes.subarray(this.#places[at + 2], this.#places[at + 3]);
+    return this.#bytes.subarray(this.#ranges[at + 2], this.#ranges[at + 3]);
   }
 
   /** The text between the quotes, if it has no escapes and only ASCII. */
   #plainName(at: number): Buffer | undefined {
     const bytes = this.#bytes;
-    const start = this.#places[at + 2] ?? 0;
-    const end = (this.#places[at + 3] ?? 0) - 1;
+    const start = this.#ranges[at + 2] ?? 0;
+    const end = (this.#ranges[at + 3] ?? 0) - 1;
     if (bytes[start] !== QUOTE) return undefined;
     for (let index = start + 1; index < end; index++) {
       const code = bytes[index] ?? 0;

@@ -3,6 +3,9 @@
 // A command is a name and the caller's JSON as it was sent. The store's own thread reads, checks and runs it, so that
 // the router never parses a stored value (PD-19). Commands of one turn travel together and share one sync (D2).
 
+import { Buffer } from 'node:buffer';
+import { Refusal } from '../../core/calls/refusal.ts';
+import { ERROR_CODES, type ErrorCode } from '../../protocol/frames/errors.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { Kv } from '../kv/kv.ts';
 
@@ -22,9 +25,9 @@ export interface StoreReply {
 
 export interface StoreEvent {
   /**
-   * The place of the change, for filters: `[scope, key]` of state, `[stream, group, item]` of streams, '' for no item.
+   * The path of the change, for filters: `[scope, key]` of state, `[stream, group, item]` of streams, '' for no item.
    */
-  readonly place: readonly string[];
+  readonly path: readonly string[];
   /** `state:updated`, `create`, `delete`, …: used by the module's filters and counters. */
   readonly kind: string;
   /** Position in the (stream, group); 0 where events have no numbers. */
@@ -47,17 +50,17 @@ export interface Store {
   /** Whether operations can succeed now; health shows the reason. */
   readonly trouble: string | undefined;
   /** The location of the data, for health: never a credential. */
-  readonly facts: Readonly<Record<string, string>>;
+  readonly details: Readonly<Record<string, string>>;
   /** `done` is called exactly once, after the change is durable (D1), in a later turn. `input` is copied at once. */
   run(command: string, input: Uint8Array, done: (reply: StoreReply) => void, options?: RunOptions): void;
   /**
    * From before the next `stream.subscribe` of that group on, reports what other engines do there. Returns a function
    * that ends it. The limit is one watcher for each group. A local store has no other engines and reports nothing.
    */
-  watch(place: WatchedPlace, watcher: GroupWatcher): () => void;
+  watch(ref: GroupRef, watcher: GroupWatcher): () => void;
 }
 
-export interface WatchedPlace {
+export interface GroupRef {
   readonly stream: string;
   readonly group: string;
 }
@@ -84,10 +87,10 @@ export interface StoreCommand {
    */
   readonly usesReserve?: boolean;
   /** Throws a `Refusal` to answer with an error; then none of its changes remain. */
-  run(kv: Kv, input: Uint8Array, world: LocalWorld): StoreReply;
+  run(kv: Kv, input: Uint8Array, context: LocalContext): StoreReply;
 }
 
-export interface CommandWorld {
+export interface CommandContext {
   readonly nowMs: number;
   /** The name of this incarnation of the store: it changes with a restore and, in memory, with every start (T4). */
   readonly epoch: string;
@@ -101,7 +104,7 @@ export interface CommandWorld {
 }
 
 /** Further facts for commands of a local store. */
-export interface LocalWorld extends CommandWorld {
+export interface LocalContext extends CommandContext {
   /** The monotonic clock, whole milliseconds. */
   readonly monotonicMs: number;
   /** The name of this run of the engine: `monotonicMs` of two runs cannot be compared. */
@@ -127,3 +130,43 @@ export const STORE_LIMITS: StoreLimits = {
   streamHistoryMs: 5 * 60 * 1_000,
   streamHistoryBytes: 1024 * 1024,
 };
+
+export const WAITING_BYTES_MAX = 128 * 1024 * 1024;
+const WAITING_COMMANDS_MAX = 65_536;
+
+export const OVERLOADED: ErrorBody = { code: 'OVERLOADED', message: 'Too much is waiting for the store' };
+
+/** How much waits for a store. Over the limit callers get OVERLOADED: memory is not a queue (guarantees 1). */
+export class Waiting {
+  commands = 0;
+  #bytes = 0;
+
+  /** Whether there was room for one more. */
+  enter(bytes: number): boolean {
+    if (this.commands >= WAITING_COMMANDS_MAX || this.#bytes + bytes > WAITING_BYTES_MAX) return false;
+    this.commands++;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  leave(commands: number, bytes: number): void {
+    this.commands -= commands;
+    this.#bytes -= bytes;
+  }
+}
+
+/** A small command of the engine itself: the answer, parsed; rejects with its refusal. */
+export function runCommand(store: Store, command: string, input: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    store.run(command, Buffer.from(JSON.stringify(input)), ({ result, error }) => {
+      if (error !== undefined) reject(new Refusal(codeOf(error.code), error.message));
+      else resolve(result === undefined ? undefined : JSON.parse(Buffer.from(result).toString('utf8')));
+    });
+  });
+}
+
+function codeOf(code: string): ErrorCode {
+  const known = Object.hasOwn(ERROR_CODES, code);
+  // A key of the table is one of its keys.
+  return known ? (code as ErrorCode) : 'invocation_failed';
+}

@@ -1,8 +1,8 @@
 // The tasks of a store's thread: opening and closing it, and everything but the batches.
 
 import { type OpenedStore, openStore } from '../kv/open-store.ts';
-import type { StoreAnswer, StoreTask } from './tasks.ts';
-import { type BatchAnswer, StoreThread } from './thread.ts';
+import type { BatchAnswer, StoreAnswer, StoreTask } from './messages.ts';
+import { StoreThread } from './thread.ts';
 
 const DONE = { done: true } as const;
 
@@ -20,9 +20,9 @@ export class StoreHost {
         const opened = openStore(task.opening);
         if (!opened.ok) return { refusal: opened.message };
         const { isDropIn, limits, newEpoch: run } = task.opening;
-        const { epoch, store, room } = opened;
+        const { epoch, store, space } = opened;
         this.#opened = opened;
-        this.#thread = new StoreThread(store, { epoch, run, isDropIn, limits }, room);
+        this.#thread = new StoreThread(store, { epoch, run, isDropIn, limits }, space);
         return { epoch };
       }
       case 'clearReaders':

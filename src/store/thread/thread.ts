@@ -9,24 +9,20 @@
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import { BufferedKv } from '../kv/buffered-kv.ts';
+import type { DiskSpace, SpaceLeft } from '../kv/disk-space.ts';
 import { type Kv, type KvReader, type KvStore, StoreFull } from '../kv/kv.ts';
 import { DamagedRecord } from '../kv/record.ts';
-import type { Room, RoomLeft } from '../kv/room.ts';
-import { BatchReader } from './batch-reader.ts';
 import { COMMANDS } from './commands.ts';
-import type { LocalWorld, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
-import { encodeReplies } from './reply-codec.ts';
+import type { LocalContext, StoreCommand, StoreLimits, StoreReply } from './contract.ts';
+import { type BatchAnswer, BatchReader, encodeReplies } from './messages.ts';
 
-export interface ThreadFacts {
+export interface ThreadOptions {
   readonly epoch: string;
   /** The name of this run of the engine. */
   readonly run: string;
   readonly isDropIn: boolean;
   readonly limits: StoreLimits;
 }
-
-/** The replies as one block, or why there are none and never will be. */
-export type BatchAnswer = ArrayBuffer | { readonly failure: string };
 
 /**
  * The limit of the answers of one batch: a short command may have a long answer, and all of them are in memory at once.
@@ -42,15 +38,15 @@ const TOO_MUCH: StoreReply = {
 
 export class StoreThread {
   readonly #store: KvStore;
-  readonly #facts: ThreadFacts;
-  readonly #room: Room;
+  readonly #options: ThreadOptions;
+  readonly #space: DiskSpace;
   #failure: string | undefined;
   #damagedRecords = 0;
 
-  constructor(store: KvStore, facts: ThreadFacts, room: Room) {
+  constructor(store: KvStore, options: ThreadOptions, space: DiskSpace) {
     this.#store = store;
-    this.#facts = facts;
-    this.#room = room;
+    this.#options = options;
+    this.#space = space;
   }
 
   runBatch(bytes: ArrayBuffer): BatchAnswer {
@@ -58,7 +54,7 @@ export class StoreThread {
     const batch = new BatchReader(bytes);
     this.#damagedRecords = 0;
     try {
-      const left = this.#room.left(batch.bytes, batch.count);
+      const left = this.#space.left(batch.bytes, batch.count);
       const { replies, isFull } = this.#runWithin(left, batch);
       return encodeReplies(replies, { isFull, damagedRecords: this.#damagedRecords });
     } catch (error) {
@@ -68,7 +64,7 @@ export class StoreThread {
   }
 
   /** A transaction that found the store full was not made, and is run again with fewer commands (D6). */
-  #runWithin(left: RoomLeft, batch: BatchReader): { replies: StoreReply[]; isFull: boolean } {
+  #runWithin(left: SpaceLeft, batch: BatchReader): { replies: StoreReply[]; isFull: boolean } {
     try {
       return { replies: this.#runAll(left, batch), isFull: left !== 'plenty' };
     } catch (error) {
@@ -78,16 +74,16 @@ export class StoreThread {
     }
   }
 
-  #runAll(left: RoomLeft, batch: BatchReader): StoreReply[] {
+  #runAll(left: SpaceLeft, batch: BatchReader): StoreReply[] {
     if (!hasWrites(batch)) return this.#store.read((kv) => this.#runEach(left, batch, readOnly(kv)));
     return this.#store.write((kv) => this.#runEach(left, batch, kv));
   }
 
-  #runEach(left: RoomLeft, batch: BatchReader, kv: Kv): StoreReply[] {
+  #runEach(left: SpaceLeft, batch: BatchReader, kv: Kv): StoreReply[] {
     const replies: StoreReply[] = [];
     const buffered = new BufferedKv(kv);
-    const world: { -readonly [K in keyof LocalWorld]: LocalWorld[K] } = {
-      ...this.#facts,
+    const context: { -readonly [K in keyof LocalContext]: LocalContext[K] } = {
+      ...this.#options,
       nowMs: batch.nowMs,
       monotonicMs: batch.monotonicMs,
       wantsEvents: false,
@@ -97,21 +93,21 @@ export class StoreThread {
       batch.next();
       const command = COMMANDS[batch.command];
       if (command === undefined) throw new Error(`A batch names command ${batch.command}, which does not exist`);
-      world.wantsEvents = batch.wantsEvents;
-      world.trace = batch.trace;
+      context.wantsEvents = batch.wantsEvents;
+      context.trace = batch.trace;
       const isOver = replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
-      const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, world);
+      const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, context);
       replyBytes += bytesIn(reply);
       replies.push(reply);
     }
     return replies;
   }
 
-  #runOne(command: StoreCommand, left: RoomLeft, kv: BufferedKv, input: Buffer, world: LocalWorld): StoreReply {
+  #runOne(command: StoreCommand, left: SpaceLeft, kv: BufferedKv, input: Buffer, context: LocalContext): StoreReply {
     let reply: StoreReply;
     try {
-      if (command.isWrite) refuseWithoutRoom(command, left);
-      reply = command.run(kv, input, world);
+      if (command.isWrite) refuseWithoutSpace(command, left);
+      reply = command.run(kv, input, context);
     } catch (error) {
       kv.discard();
       return { error: this.#errorOf(command, error) };
@@ -135,7 +131,7 @@ function bytesIn({ result, events = [] }: StoreReply): number {
   return events.reduce((sum, { body }) => sum + body.length, result?.length ?? 0);
 }
 
-function refuseWithoutRoom({ usesReserve = false }: StoreCommand, left: RoomLeft): void {
+function refuseWithoutSpace({ usesReserve = false }: StoreCommand, left: SpaceLeft): void {
   if (left === 'plenty' || (left === 'reserve' && usesReserve)) return;
   const still = left === 'reserve' ? '; deleting still works' : '';
   throw new Refusal('STORAGE_FULL', `The disk of the store is nearly full: nothing that grows is taken${still}`);

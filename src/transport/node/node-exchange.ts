@@ -15,8 +15,8 @@ export interface NodeRequest {
 }
 
 /** The slowest upload: at least this many bytes in each stretch of time. */
-const STRETCH_MS = 10_000;
-const STRETCH_BYTES_MIN = 10 * 1024;
+const MEASURE_MS = 10_000;
+const MEASURED_BYTES_MIN = 10 * 1024;
 /** Of an unread body, the bytes that are read and discarded so that its sender gets to see the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -35,21 +35,21 @@ export class NodeExchange implements HttpExchange {
   #reader: BodyReader | undefined;
   #gone: (() => void) | undefined;
   /** Of the stretch in which the pace of both directions is being measured. */
-  #stretch: { readonly sinceMs: number; readonly received: number; readonly written: number };
+  #measured: { readonly sinceMs: number; readonly received: number; readonly written: number };
 
-  constructor(request: IncomingMessage, response: ServerResponse, facts: NodeRequest) {
+  constructor(request: IncomingMessage, response: ServerResponse, details: NodeRequest) {
     const { method = '', url = '' } = request;
     const mark = url.indexOf('?');
     this.method = method;
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? '' : url.slice(mark + 1);
-    this.headers = facts.headers;
-    this.bodyBytes = facts.bodyBytes;
+    this.headers = details.headers;
+    this.bodyBytes = details.bodyBytes;
     this.#request = request;
     this.#response = response;
-    this.#isClosing = facts.isClosing;
-    this.#isBodyComplete = facts.bodyBytes === 0;
-    this.#stretch = { sinceMs: facts.nowMs, received: 0, written: request.socket.bytesWritten };
+    this.#isClosing = details.isClosing;
+    this.#isBodyComplete = details.bodyBytes === 0;
+    this.#measured = { sinceMs: details.nowMs, received: 0, written: request.socket.bytesWritten };
     // An error also ends the connection, and that end is reported.
     request.on('error', () => {});
     response.on('error', () => {});
@@ -141,14 +141,14 @@ export class NodeExchange implements HttpExchange {
   /** Ends what is too slow: the sender of a body, or the reader of an answer. */
   check(nowMs: number): void {
     const { socket } = this.#request;
-    const stretch = { sinceMs: nowMs, received: this.#bodyReceived, written: socket.bytesWritten };
-    if (nowMs - this.#stretch.sinceMs < STRETCH_MS) return;
+    const measured = { sinceMs: nowMs, received: this.#bodyReceived, written: socket.bytesWritten };
+    if (nowMs - this.#measured.sinceMs < MEASURE_MS) return;
     const isUploadSlow =
       !this.#isBodyComplete &&
       !this.#request.isPaused() &&
-      stretch.received - this.#stretch.received < STRETCH_BYTES_MIN;
-    const isReaderStill = socket.writableLength > 0 && stretch.written === this.#stretch.written;
-    this.#stretch = stretch;
+      measured.received - this.#measured.received < MEASURED_BYTES_MIN;
+    const isReaderStill = socket.writableLength > 0 && measured.written === this.#measured.written;
+    this.#measured = measured;
     if (isReaderStill) socket.destroy();
     else if (isUploadSlow) this.#endSlowUpload();
   }
@@ -159,7 +159,7 @@ export class NodeExchange implements HttpExchange {
       this.#request.socket.destroy();
       return;
     }
-    const message = `The body came slower than ${STRETCH_BYTES_MIN} bytes in ${STRETCH_MS / 1_000} s`;
+    const message = `The body came slower than ${MEASURED_BYTES_MIN} bytes in ${MEASURE_MS / 1_000} s`;
     this.#isBodyComplete = true;
     this.#state = 'over';
     this.#response.writeHead(408, { 'content-type': 'application/json', connection: 'close' });

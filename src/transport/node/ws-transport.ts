@@ -3,7 +3,7 @@
 // Job: accept connections, and keep the limits that the other library keeps itself (guarantees 4).
 // Neighbours: `ws-upgrades.ts` makes WebSockets of requests.
 // Invariant:
-//   - A connection is in `#strangers` until it is a WebSocket.
+//   - A connection is in `#pending` until it is a WebSocket.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -38,7 +38,7 @@ class WsListener implements Listener {
   readonly #upgrades: WsUpgrades;
   readonly #server: Server;
   /** When each of them connected. */
-  readonly #strangers = new Map<Socket, number>();
+  readonly #pending = new Map<Socket, number>();
   #stopChecking: (() => void) | undefined;
 
   constructor(clock: Clock, options: ListenOptions) {
@@ -47,9 +47,9 @@ class WsListener implements Listener {
     this.#clock = clock;
     this.#options = options;
     this.#upgrades = new WsUpgrades(clock, options, (stream, whom) => {
-      if (whom === 'no more') this.#strangers.delete(stream);
+      if (whom === 'no more') this.#pending.delete(stream);
       // The request is complete: the code that makes the verdict limits its time.
-      else this.#strangers.set(stream, whom === 'for us' ? Number.POSITIVE_INFINITY : clock.monotonicMs());
+      else this.#pending.set(stream, whom === 'for us' ? Number.POSITIVE_INFINITY : clock.monotonicMs());
     });
     this.#server = this.#createServer();
   }
@@ -72,7 +72,7 @@ class WsListener implements Listener {
     this.stopAccepting();
     this.#stopChecking?.();
     this.#upgrades.close();
-    for (const stream of this.#strangers.keys()) stream.destroy();
+    for (const stream of this.#pending.keys()) stream.destroy();
   }
 
   #createServer(): Server {
@@ -99,15 +99,15 @@ class WsListener implements Listener {
   }
 
   #accept(stream: Socket): void {
-    this.#strangers.set(stream, this.#clock.monotonicMs());
+    this.#pending.set(stream, this.#clock.monotonicMs());
     // The close that follows carries the reason.
     stream.on('error', () => {});
-    stream.once('close', () => this.#strangers.delete(stream));
+    stream.once('close', () => this.#pending.delete(stream));
   }
 
   #check(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const [stream, sinceMs] of this.#strangers) {
+    for (const [stream, sinceMs] of this.#pending) {
       if (nowMs - sinceMs >= UPGRADE_MS_MAX) stream.destroy();
     }
     this.#upgrades.check(nowMs);

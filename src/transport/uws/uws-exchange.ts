@@ -18,7 +18,7 @@ export interface UwsPort {
   addressOf(response: UwsResponse): string;
 }
 
-interface RequestFacts {
+interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -51,7 +51,7 @@ export class UwsExchange implements HttpExchange {
   #queuedBytes = 0;
   #unsentBytes = 0;
 
-  constructor(port: UwsPort, response: UwsResponse, { method, path, query, headers, bodyBytes }: RequestFacts) {
+  constructor(port: UwsPort, response: UwsResponse, { method, path, query, headers, bodyBytes }: RequestHead) {
     this.method = method;
     this.path = path;
     this.query = query;

@@ -1,5 +1,5 @@
-// Ways past the auth function of a port: only an answer that is exactly an answer, of a trusted worker, in time, and about
-// this very newcomer, opens a socket.
+// Ways around the auth function of a port: a socket opens only for a valid answer of a trusted worker, in time, and
+// about that handshake.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,15 +8,16 @@ import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
 import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { connectPage, restrictedUrl } from '../restricted-page.ts';
 
 const YAML = `drain_timeout_ms: 100
-limits: {browser: {ask_timeout_ms: 250}}
+limits: {browser: {ask_timeout_ms: 1000}}
 workers:
   - {name: svc-worker-manager, config: {port: 0}}
   - {name: svc-worker-manager, config: {port: 0, rbac: {auth_function_id: auth, expose_functions: ['match("api::*")']}}}
 `;
 
-/** What follows the function's id in the answer, as text: some of it no JSON library would write. */
+/** The members after the function id in the answer. Some are not valid JSON objects of any library. */
 const MALFORMED: readonly string[] = [
   '"result":null',
   '"result":true',
@@ -60,7 +61,7 @@ const MALFORMED: readonly string[] = [
   '"data":{"context":{}}',
 ];
 
-describe.each(['uws', 'ws'])('on %s', (transport) => {
+describe.each(['uws', 'ws'])('the auth function on %s', (transport) => {
   let engine: TestEngine;
   let auth: RawWorker;
   let asked: Promise<unknown>[] = [];
@@ -82,10 +83,10 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
 
   afterAll(() => engine?.drain());
 
-  const port = (): number => Number(new URL(String(engine.urls[1])).port);
+  const port = (): number => Number(new URL(restrictedUrl(engine)).port);
 
-  /** A newcomer, what the auth function is asked about it, and what it gets in the end. */
-  async function knock(path = '/', headers: Record<string, string> = {}) {
+  /** A handshake: the call of the auth function for it, and its status. */
+  async function handshake(path = '/', headers: Record<string, string> = {}) {
     const answer = tryUpgrade(port(), { path, headers });
     asked.push(answer);
     const call = await auth.next('invokefunction');
@@ -94,81 +95,80 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
 
   const grant = (call: Frame, result: unknown = { context: {} }): void => auth.answer(call, { result });
 
-  describe('an answer that is none opens no socket', () => {
+  describe('opens no socket with the invalid answer', () => {
     test.each(MALFORMED)('%s', async (members) => {
-      const { call, status } = await knock();
+      const { call, status } = await handshake();
       auth.sendText(
         `{"type":"invocationresult","invocation_id":${JSON.stringify(call.invocation_id)},"function_id":"auth",${members}}`,
       );
       expect(await status()).toBe(401);
-      const after = await knock();
+      const after = await handshake();
       grant(after.call);
       expect(await after.status()).toBe(101);
     });
   });
 
-  describe('no socket opens when the auth function', () => {
-    test('is not there', async () => {
+  describe('opens no socket when it', () => {
+    test('is not registered', async () => {
       auth.send({ type: 'unregisterfunction', id: 'auth' });
       await auth.settled();
       expect(await tryUpgrade(port())).toMatchObject({ status: 401 });
     });
 
     test('never answers', async () => {
-      const { status } = await knock();
+      const { status } = await handshake();
       expect(await status()).toBe(401);
     });
 
     test('answers too late', async () => {
-      const { call, status } = await knock();
+      const before = engine.counters.get('connections.refused', '401');
+      const { call, status } = await handshake();
       expect(await status()).toBe(401);
       grant(call);
       await auth.settled();
-      expect(engine.counters.get('connections.refused', '401')).toBeGreaterThan(0);
+      expect(engine.counters.get('connections.refused', '401')).toBe(before + 1);
     });
 
-    test('dies when it is asked', async () => {
-      const { status } = await knock();
+    test('is lost during its call', async () => {
+      const { status } = await handshake();
       auth.socket.terminate();
       expect(await status()).toBe(401);
     });
 
-    test('says no, and then yes', async () => {
-      const { call, status } = await knock();
+    test('refuses and then grants', async () => {
+      const { call, status } = await handshake();
       auth.answer(call, { result: null });
       grant(call);
       expect(await status()).toBe(401);
     });
 
-    test('is answered by another worker in its place', async () => {
+    test('refuses after another worker granted in its place', async () => {
       await using other = await RawWorker.connect(engine.url);
-      const { call, status } = await knock();
+      const { call, status } = await handshake();
       other.answer(call, { result: { context: {} } });
       await other.settled();
       auth.answer(call, { result: null });
       expect(await status()).toBe(401);
     });
 
-    test('is answered by a page that is connected already', async () => {
+    test('does not answer, but a connected page grants', async () => {
       await using page = await enter();
-      const { call, status } = await knock();
+      const { call, status } = await handshake();
       page.answer(call, { result: { context: {} } });
       await page.settled();
       expect(await status()).toBe(401);
     });
 
-    test('is offered by a page while its worker is away', async () => {
+    test('is registered by a page while its worker is away', async () => {
       await using page = await enter();
       auth.socket.terminate();
       await auth.closed;
       await using other = await RawWorker.connect(engine.url);
-      await waitFor('the engine has noticed', async () => {
+      await waitFor('the page has registered the function', async () => {
         page.send({ type: 'registerfunction', id: 'auth' });
         await page.settled();
-        const wasRefused = page.frames.some(
-          ({ type }) => type === 'registrationrejected' && page.frames.splice(0) !== undefined,
-        );
-        // Even after a trusted worker gave the name to pages.
+        const wasRefused = page.frames.splice(0).some(({ type }) => type === 'registrationrejected');
+        // The same holds after a trusted worker has released the id.
         if (wasRefused) await other.call('engine::reservations::release', { kind: 'function', name: 'auth' });
         return !wasRefused;
       });
@@ -176,23 +176,23 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       expect(page.frames.filter(({ type }) => type === 'invokefunction')).toEqual([]);
     });
 
-    test('was asked about another newcomer: two at a time get each their own answer', async () => {
-      const [first, second] = [await knock('/?who=first'), await knock('/?who=second')];
+    test('refuses this handshake and grants another one at the same time', async () => {
+      const [first, second] = [await handshake('/?who=first'), await handshake('/?who=second')];
       grant(second.call);
       auth.answer(first.call, { result: null });
       expect([await first.status(), await second.status()]).toEqual([401, 101]);
     });
 
-    test('knows the newcomer of another path of the port', async () => {
+    test('refuses, on any path of the port', async () => {
       for (const path of ['/otel', '/?token=x/otel', '/otel?token=x']) {
-        const { call, status } = await knock(path);
+        const { call, status } = await handshake(path);
         auth.answer(call, { result: null });
         expect(await status()).toBe(401);
       }
     });
   });
 
-  describe('what the auth function is asked', () => {
+  describe('gets input that', () => {
     test.each([
       ['/?token=bad&token=good', { token: ['bad', 'good'] }],
       ['/?token[]=good', { 'token[]': ['good'] }],
@@ -203,15 +203,15 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       ['/?token=good;admin=1', { token: ['good;admin=1'] }],
       ['/?token', { token: [''] }],
       ['/??token=good', { '?token': ['good'] }],
-    ])('of %s is passed as it is written', async (path, expected) => {
-      const { call, input, status } = await knock(path);
+    ])('has the query of %s unchanged', async (path, expected) => {
+      const { call, input, status } = await handshake(path);
       grant(call, null);
       expect(input.query_params).toEqual(expected);
       expect(await status()).toBe(401);
     });
 
-    test('holds prototype keys as data', async () => {
-      const { call, input, status } = await knock('/?__proto__=1&constructor=2&hasOwnProperty=3', {
+    test('has prototype keys as plain data', async () => {
+      const { call, input, status } = await handshake('/?__proto__=1&constructor=2&hasOwnProperty=3', {
         ...{ constructor: 'c', 'x-admin': 'no' },
       });
       grant(call, null);
@@ -221,15 +221,18 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       expect(Object(input).admin).toBeUndefined();
     });
 
-    test('takes the address from the connection, not from its headers', async () => {
+    test('has the address of the connection, whatever its headers claim', async () => {
       const lies = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'];
-      const { call, input, status } = await knock('/', Object.fromEntries(lies.map((name) => [name, '203.0.113.9'])));
+      const { call, input, status } = await handshake(
+        '/',
+        Object.fromEntries(lies.map((name) => [name, '203.0.113.9'])),
+      );
       grant(call, null);
       await status();
       expect(input.ip_address).toBe('127.0.0.1');
     });
 
-    test('shows a header that came twice once, as its last line says', async () => {
+    test('has the last line of a repeated header', async () => {
       const lines = 'Authorization: Bearer good\r\nX-A: b\r\nAuthorization: Bearer bad\r\n';
       const socket = await upgradeBy(lines);
       const call = await auth.next('invokefunction');
@@ -245,7 +248,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       ' Authorization: x',
       'Authorization : x',
       'Auth\u0000orization: x',
-    ])('is never a header under a name that only looks like it: %j', async (line) => {
+    ])('has no authorization header for the similar name %j', async (line) => {
       const socket = await upgradeBy(`${line}\r\n`);
       const refused = once(socket, 'close').then(() => undefined);
       const call = await Promise.race([auth.next('invokefunction').catch(() => undefined), refused]);
@@ -256,8 +259,8 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     });
   });
 
-  describe('a connection that was let in', () => {
-    test('is not let in again once it was revoked and the answer is another', async () => {
+  describe('has admitted a connection that', () => {
+    test('is refused after it was revoked and the answer has changed', async () => {
       await using page = await enter();
       auth.send({
         type: 'invokefunction',
@@ -265,12 +268,12 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
         data: { worker_id: page.workerId },
       });
       expect(await page.closed).toMatchObject({ code: 4402 });
-      const { call, status } = await knock('/?token=the-same');
+      const { call, status } = await handshake('/?token=the-same');
       grant(call, null);
       expect(await status()).toBe(401);
     });
 
-    test('has the grant of its own answer: a reattach brings no other', async () => {
+    test('does not get the grant of another connection by a reattach', async () => {
       await auth.serve('secret::x', () => 1);
       await using rich = await enter({ allowed_functions: ['secret::x'] });
       await using poor = await enter();
@@ -281,7 +284,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       expect(await poor.call('secret::x')).toMatchObject({ error: { code: 'FORBIDDEN' } });
     });
 
-    test('may not ask the auth function itself, nor have it asked by a trigger', async () => {
+    test('cannot call the auth function, directly or by a trigger', async () => {
       await using page = await enter({ allowed_trigger_types: ['engine::functions-available'] });
       expect(await page.call('auth', { headers: {} })).toMatchObject({ error: { code: 'FORBIDDEN' } });
       const trigger_type = 'engine::functions-available';
@@ -289,23 +292,23 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       expect(await page.next('triggerregistrationresult')).toMatchObject({ error: { code: 'FORBIDDEN' } });
     });
 
-    test('cannot take the id of the auth function, whatever it was granted', async () => {
+    test('cannot replace the auth function, whatever its grant', async () => {
       await using page = await enter({ allowed_functions: ['auth'], allow_function_registration: true });
       page.send({ type: 'registerfunction', id: 'auth' });
       await page.settled();
-      const { call, status } = await knock();
+      const { call, status } = await handshake();
       grant(call, null);
       expect(await status()).toBe(401);
     });
   });
 
   async function enter(granted: object = { context: {} }): Promise<RawWorker> {
-    const page = RawWorker.connect(String(engine.urls[1]));
+    const page = connectPage(engine);
     grant(await auth.next('invokefunction'), granted);
     return await page;
   }
 
-  /** A request with lines that no library would send. */
+  /** A handshake with these raw header lines. */
   async function upgradeBy(lines: string): Promise<Socket> {
     const socket = connect(port(), '127.0.0.1');
     socket.on('error', () => {});

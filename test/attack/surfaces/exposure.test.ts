@@ -1,6 +1,5 @@
-// Ways around `expose_functions`: a function that a port does not expose runs for none of its connections, whatever the
-// call is dressed up as. Each way is gone twice: to a function that is exposed, which proves that the way leads somewhere,
-// and to one that is not.
+// Ways around `expose_functions`: a function that a port does not expose runs for none of its connections. Each way is
+// tried with an exposed function, which shows that it works, and with a hidden one.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
@@ -9,6 +8,7 @@ import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { connectPage, restrictedUrl } from '../restricted-page.ts';
 
 const OPEN = 'api::open';
 const SECRET = 'secret::x';
@@ -62,20 +62,20 @@ async function bind(page: RawWorker, trigger_type: string, function_id: string, 
   await page.settled();
 }
 
-/** How a connection may come to a function, in either form of the wire. */
+/** The ways in which a connection can reach a function, in either form of the wire. */
 const WAYS: Readonly<Record<string, Way>> = {
   'a call': async (page, id) => void (await page.call(id)),
   'a call without an id': async (page, id) => page.send({ type: 'invokefunction', function_id: id, data: 1 }),
   'fire and forget': async (page, id) => void page.startCall(id, 1, { action: { type: 'void' } }),
   'a job': async (page, id) => void (await page.call(id, 1, { action: { type: 'enqueue', queue: 'default' } })),
   'the binary form': async (_page, id) => {
-    await using client = await BinaryClient.connect(String(engine.urls[1]));
+    await using client = await BinaryClient.connect(restrictedUrl(engine));
     await client.call(OPEN, 1);
-    // The number now names another function: what was allowed under it before must not count.
+    // The number now names another function: the check of the first one must not count.
     await client.call(id, 1);
   },
   'the compact form': async (_page, id) => {
-    await using client = await BinaryClient.connect(String(engine.urls[1]), 'svc.compact.v1');
+    await using client = await BinaryClient.connect(restrictedUrl(engine), 'svc.compact.v1');
     await client.call(id, 1);
   },
   'a trigger of the state': async (page, id, name) => {
@@ -116,7 +116,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-describe('a function that is not exposed is not reached by', () => {
+describe('a hidden function is not reached by', () => {
   test.each(Object.entries(WAYS))('%s', async (way, go) => {
     for (const [id, expected] of [
       [OPEN, [OPEN]],
@@ -132,7 +132,7 @@ describe('a function that is not exposed is not reached by', () => {
   });
 });
 
-/** Texts that a pattern, a comparison or a lookup may take for another id, with what they are meant to reach. */
+/** Ids that a pattern, a comparison or a lookup may mistake for another one. */
 const SPELLINGS: readonly string[] = [
   'SECRET::X',
   ' secret::x',
@@ -171,8 +171,8 @@ const SPELLINGS: readonly string[] = [
   'worker::start',
 ];
 
-describe.each(['JSON', 'binary'])('in the %s form', (form) => {
-  test.each(SPELLINGS)('%j is reached no more than it was named', async (id) => {
+describe.each(['JSON', 'binary'])('over the %s form the id', (form) => {
+  test.each(SPELLINGS)('%j runs no function', async (id) => {
     ran.length = 0;
     await using page = await connect();
     if (form === 'JSON') {
@@ -180,7 +180,7 @@ describe.each(['JSON', 'binary'])('in the %s form', (form) => {
       expect(answer).toMatchObject({ error: { code: expect.stringMatching(MISSED) } });
       await page.call(id, 1, { action: { type: 'enqueue', queue: 'default' } });
     } else if (!CONTROL.test(id)) {
-      await using client = await BinaryClient.connect(String(engine.urls[1]));
+      await using client = await BinaryClient.connect(restrictedUrl(engine));
       expect(await client.call(id, 1)).toMatchObject({ isError: true });
     }
     await atRest(page);
@@ -188,12 +188,12 @@ describe.each(['JSON', 'binary'])('in the %s form', (form) => {
   });
 });
 
-/** What is exposed by its form may be called, and is not there. */
+/** Some of the ids match an exposed pattern, and no worker has them. */
 const MISSED = /^(FORBIDDEN|function_not_found|BAD_REQUEST)$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the binary form has no way to write such an id
 const CONTROL = /[\u0000-\u001f]/;
 
-/** Frames in which two readers may see two functions, or rights that no connection can give itself. */
+/** Frames that two parsers may read as different functions, or that claim rights. */
 const DOUBLE_MEANINGS: Readonly<Record<string, string>> = {
   'two ids, the hidden one last': `"function_id":"${OPEN}","function_id":"${SECRET}"`,
   'two ids, the hidden one first': `"function_id":"${SECRET}","function_id":"${OPEN}"`,
@@ -215,7 +215,7 @@ const DOUBLE_MEANINGS: Readonly<Record<string, string>> = {
 };
 
 describe('a frame with', () => {
-  test.each(Object.entries(DOUBLE_MEANINGS))('%s runs nothing that is hidden', async (_name, members) => {
+  test.each(Object.entries(DOUBLE_MEANINGS))('%s runs no hidden function', async (_name, members) => {
     ran.length = 0;
     await using page = await connect();
     page.sendText(`{"type":"invokefunction","invocation_id":"i",${members}}`);
@@ -224,8 +224,8 @@ describe('a frame with', () => {
   });
 });
 
-describe('by its registrations a connection', () => {
-  test('takes over no hidden function, and takes none away', async () => {
+describe('with its registrations a connection', () => {
+  test('neither replaces nor removes a hidden function', async () => {
     await using page = await connect();
     for (const id of [SECRET, OPEN]) {
       page.send({ type: 'registerfunction', id, metadata: { public: true } });
@@ -236,7 +236,7 @@ describe('by its registrations a connection', () => {
     expect(await backend.call(SECRET)).toMatchObject({ result: true });
   });
 
-  test('makes no function public that another offers without saying so', async () => {
+  test('does not make the function of another worker public by its metadata', async () => {
     await using page = await connect();
     await using other = await RawWorker.connect(engine.url);
     other.send({ type: 'registerfunction', id: 'public::one', metadata: { public: true } });
@@ -244,7 +244,7 @@ describe('by its registrations a connection', () => {
     expect(await page.call('public::one')).toMatchObject({ error: { code: 'FORBIDDEN' } });
   });
 
-  test('has the engine call no address, reaches no hidden id by an alias, and provides no type', async () => {
+  test('registers no URL function and no trigger type', async () => {
     await using page = await connect();
     const invocation = { url: engine.url.replace('ws:', 'http:'), method: 'POST' };
     page.send({ type: 'registerfunction', id: 'api::mine', invocation });
@@ -256,7 +256,7 @@ describe('by its registrations a connection', () => {
     expect(JSON.stringify(result)).not.toContain('"mine"');
   });
 
-  test('answers no call that another was handed', async () => {
+  test('does not answer the call of another worker', async () => {
     await using page = await connect();
     await using slow = await RawWorker.connect(engine.url);
     await slow.register('slow::one');
@@ -269,8 +269,8 @@ describe('by its registrations a connection', () => {
   });
 });
 
-describe('what a connection sees', () => {
-  test('names no hidden function, in lists, in details and in triggers of others', async () => {
+describe('the answers to a connection', () => {
+  test('name no hidden function in lists, details and triggers', async () => {
     backend.send({ type: 'registertrigger', id: 'hers', trigger_type: 'state', function_id: SECRET, config: {} });
     await backend.settled();
     await using page = await connect();
@@ -288,7 +288,7 @@ describe('what a connection sees', () => {
     expect(there).toBe(absent);
   });
 
-  test('is the same answer for a hidden function and one that does not exist', async () => {
+  test('are the same for a hidden function and a missing one', async () => {
     await using page = await connect();
     const answers = await Promise.all([SECRET, 'secret::none', 'none'].map((id) => page.call(id)));
     const texts = answers.map(({ error, function_id }) => JSON.stringify(error).replace(String(function_id), 'ID'));
@@ -302,13 +302,13 @@ describe('an end of a channel', () => {
     'with the key of another channel': (ref, other) => ({ ...ref, access_key: other.access_key }),
     'with a part of the key': (ref) => ({ ...ref, access_key: ref.access_key.slice(0, -1) }),
     'with the key in capitals': (ref) => ({ ...ref, access_key: ref.access_key.toUpperCase() }),
-    'with the key and a blank': (ref) => ({ ...ref, access_key: `${ref.access_key} ` }),
-    'in a channel by another name': (ref) => ({ ...ref, channel_id: `${ref.channel_id}/../${ref.channel_id}x` }),
+    'with the key and a space': (ref) => ({ ...ref, access_key: `${ref.access_key} ` }),
+    'with another channel id': (ref) => ({ ...ref, channel_id: `${ref.channel_id}/../${ref.channel_id}x` }),
   };
 
   test.each(Object.entries(WRONG))('%s does not open', async (_name, change) => {
     const [mine, theirs] = await Promise.all([channel(await connect()), channel(backend)]);
-    const url = new URL(channelUrl(String(engine.urls[1]), change(theirs, mine)));
+    const url = new URL(channelUrl(restrictedUrl(engine), change(theirs, mine)));
     const answer = await tryUpgrade(Number(url.port), { path: url.pathname + url.search });
     expect(answer.status).not.toBe(101);
     await using end = await ChannelClient.dial(channelUrl(engine.url, theirs));
@@ -322,7 +322,7 @@ describe('an end of a channel', () => {
 });
 
 function connect(): Promise<RawWorker> {
-  return RawWorker.connect(String(engine.urls[1]));
+  return connectPage(engine);
 }
 
 function httpUrl(): string {
@@ -331,7 +331,7 @@ function httpUrl(): string {
   return url;
 }
 
-/** Both have heard of the engine a few times: what it was about to hand out, it has. */
+/** Several round trips of both connections: the engine has sent every call that was due. */
 async function atRest(page: RawWorker): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) await Promise.all([page.settled(), backend.settled()]);
 }

@@ -1,5 +1,5 @@
-// Texts that were made to drive a terminal, planted wherever a worker may write something. The command line prints them,
-// and nothing of them moves the cursor, changes a colour, writes the clipboard or turns a line around.
+// Terminal control sequences in every text that a worker can send. The command line prints the texts without control
+// characters: none moves the cursor, changes a colour, writes the clipboard or reverses a line.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSvc } from '../../e2e/cli/cli-process.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   engine = await startTestEngine({ yaml: YAML });
   worker = await RawWorker.connect(engine.url);
   await plantAll(worker);
-  await waitFor('the dead letters are there', async () => (await deadLettersOf(worker, 'mail')).length >= ALL.length);
+  await waitFor('the dead letters exist', async () => (await deadLettersOf(worker, 'mail')).length >= ALL.length);
 }, 30_000);
 
 afterAll(async () => {
@@ -38,12 +38,15 @@ afterAll(async () => {
   await engine?.drain();
 });
 
-describe('what a worker said, as printed by', () => {
-  test.each(Object.entries(SEQUENCES))('%s is what it claims to be, and is kept as it was', async (_name, text) => {
-    expect(text).toMatch(UNSAFE);
-    const key = `k${ALL.indexOf(text)}`;
-    expect(await worker.call('state::get', { scope: 'hostile', key })).toMatchObject({ result: { [text]: text } });
-  });
+describe('a text of a worker', () => {
+  test.each(Object.entries(SEQUENCES))(
+    'with %s contains control characters and is stored unchanged',
+    async (_name, text) => {
+      expect(text).toMatch(UNSAFE);
+      const key = `k${ALL.indexOf(text)}`;
+      expect(await worker.call('state::get', { scope: 'hostile', key })).toMatchObject({ result: { [text]: text } });
+    },
+  );
 
   test.concurrent.each([
     ['functions', 'list'],
@@ -62,7 +65,7 @@ describe('what a worker said, as printed by', () => {
     ['trigger', 'plain::24'],
     ['trigger', SEQUENCES['the screen cleared'] ?? ''],
     [SEQUENCES['a link'] ?? ''],
-  ])('svc %j %j %j has no control characters', async (...args) => {
+  ])('is printed by svc %j %j %j without control characters', async (...args) => {
     const { stdout, stderr } = await runSvc([...args, '--url', engine.url]);
     expect((stdout + stderr).length).toBeGreaterThan(0);
     expect(UNSAFE.exec(stdout + stderr)).toBeNull();

@@ -1,5 +1,5 @@
-// Texts that were made to run in a page, planted wherever a worker may write something: ids, descriptions, configs, log
-// lines, spans, errors, payloads. The console shows them in a real browser, and nothing of them runs.
+// Scripts in every text that a worker can send: ids, descriptions, configs, log records, spans, errors and payloads.
+// The console shows them in a real browser, and none of them runs.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let worker: RawWorker;
-  /** Requests that no page makes by itself. */
+  /** Requests that only a script in one of the texts would make. */
   const asked: string[] = [];
 
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
     await world?.[Symbol.asyncDispose]();
   });
 
-  /** At its end nothing may have gone wrong on the page: no foreign request, nothing refused by its policy. */
+  /** Closing the page fails if it made a foreign request or its policy refused something. */
   async function open(path: string): Promise<ConsolePage> {
     const opened = await openConsole(browser, `${world.url}${path}`, { expected: /404 \(Not Found\)/ });
     opened.page.on('request', (request) => {
@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
   }
 
   test.each(['a script', 'an image that fails', 'a drawing that loads', 'a frame with a document'])(
-    '%s runs in a page that takes it for markup',
+    '%s runs in a page that inserts it as markup',
     async (name) => {
       const page = await browser.newPage();
       await page.setContent(TEXTS[name] ?? '', { waitUntil: 'commit' });
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
     ['/traces', /hacked/],
     ['/logs', /hacked/],
     ['/flow', /hacked/],
-  ])('none of all texts runs on %s', async (path, shown) => {
+  ])('no text runs on %s', async (path, shown) => {
     await using opened = await open(path);
     await opened.page.locator('main').getByText(shown).first().waitFor();
     await expectHarmless(opened.page);
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
     });
     afterAll(() => opened[Symbol.asyncDispose]());
 
-    test.each(Object.entries(TEXTS))('%s is text', async (_name, text) => {
+    test.each(Object.entries(TEXTS))('%s is shown as text', async (_name, text) => {
       const { page, problems } = opened;
       await visit(page, `${path}?${new URLSearchParams(query(text))}`);
       await page.getByRole('complementary').getByText(visibleText(text)).first().waitFor();
@@ -98,14 +98,14 @@ describe.skipIf(!hasChromium)('in the pages of the console', () => {
     ['/logs', 'f'],
     ['/traces', 'id'],
     ['/queues', 'queue'],
-  ])('a link to %s whose %s was made to run opens, and does not', async (path, name) => {
+  ])('a script in the link to %s, parameter %s, does not run', async (path, name) => {
     await using opened = await open(`${path}?${new URLSearchParams({ [name]: `${IDS[1]}${IDS[4]}` })}#${IDS[4]}`);
     await opened.page.locator('main').waitFor();
     await expectHarmless(opened.page);
   });
 });
 
-/** Another address of the same document, as a link of the page leads to. */
+/** Opens another address in the same document, like a link of the page. */
 async function visit(page: Page, address: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState(null, '', to);
@@ -113,7 +113,7 @@ async function visit(page: Page, address: string): Promise<void> {
   }, address);
 }
 
-/** What the texts would be if they were markup. */
+/** The elements that the texts would create as markup. */
 const PLANTED = [
   ...['img[onerror]', 'svg[onload]', 'iframe', 'base', '[onfocus]', 'a[href^="javascript:"]', 'a[href^="data:"]'],
   ...['form[action*=hacked]', 'meta[http-equiv=refresh]'],

@@ -1,5 +1,5 @@
-// Requests whose end two readers may see in different places, sent to the HTTP port of a running engine: the request that
-// is hidden in another never runs, on neither transport. And answers in which a handler would hide one.
+// Requests whose end two parsers may see in different places, sent to the HTTP port of a running engine: a request that
+// is hidden in another one never runs, on either transport. Also answers in which a handler hides a second answer.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sendBytes, statusesIn } from '../../contract/transport/http-port.ts';
@@ -17,12 +17,12 @@ function post(headers: string, body: string): string {
 
 const chunked = (body: string): string => post('Transfer-Encoding: chunked', body);
 
-/** Beyond the published ones: how an encoding or a length is written so that one reader sees it and another does not. */
+/** In addition to the published ones: spellings of an encoding or a length that only some parsers accept. */
 const DISGUISES: Readonly<Record<string, string>> = {
   'an encoding after a tab, with a length': post(`${LENGTH}\r\nTransfer-Encoding:\tchunked`, CHUNKS),
   'an encoding in mixed case, with a length': post(`${LENGTH}\r\ntRANSFER-eNCODING: cHUNKED`, CHUNKS),
   'a tab before the colon of the encoding': post(`${LENGTH}\r\nTransfer-Encoding\t: chunked`, CHUNKS),
-  'a hard blank before the colon of the encoding': post(`${LENGTH}\r\nTransfer-Encoding\xa0: chunked`, CHUNKS),
+  'a no-break space before the colon of the encoding': post(`${LENGTH}\r\nTransfer-Encoding\xa0: chunked`, CHUNKS),
   'an encoding as the first line, indented': `POST /a HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: a\r\n${LENGTH}\r\n\r\n${CHUNKS}`,
   'an encoding named twice': post('Transfer-Encoding: chunked, chunked', CHUNKS),
   'an encoding with a comma after it': post(`Transfer-Encoding: chunked,\r\n${LENGTH}`, CHUNKS),
@@ -47,7 +47,7 @@ const DISGUISES: Readonly<Record<string, string>> = {
 const LINES = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
 const UPGRADE = `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n${LINES}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
-/** To the port of workers: what is no upgrade there must not become one. */
+/** Requests to the worker port that must not become an upgrade. */
 const HIDDEN_UPGRADES: Readonly<Record<string, string>> = {
   'in the body of a request with a length': `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${UPGRADE.length}\r\n\r\n${UPGRADE}`,
   'after two lengths': `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: 9\r\n\r\n${UPGRADE}`,
@@ -56,7 +56,7 @@ const HIDDEN_UPGRADES: Readonly<Record<string, string>> = {
   'by another method': UPGRADE.replace('GET', 'POST'),
 };
 
-/** What a handler answers as a header, so that the client would see an answer of its own making. */
+/** A header of a handler that would add a second answer. */
 const SPLIT = 'b\r\nContent-Length: 0\r\n\r\nHTTP/1.1 201 Created\r\n\r\n';
 const SPLITS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'line ends in a value': { 'x-a': SPLIT },
@@ -69,7 +69,7 @@ const SPLITS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'an encoding of its own': { 'transfer-encoding': 'chunked' },
 };
 
-/** How often the worker hears from the engine while a request is under way. */
+/** Round trips of the worker while a request is open. */
 const ROUNDS = 5;
 
 describe.each(['uws', 'ws'])('an HTTP port on %s', (transport) => {
@@ -100,7 +100,7 @@ describe.each(['uws', 'ws'])('an HTTP port on %s', (transport) => {
     await worker.settled();
   }
 
-  /** Leaves the engine time for whatever it makes of the bytes, before the connection ends. */
+  /** Gives the engine time to handle the bytes before the connection ends. */
   const send = (bytes: string): Promise<string> =>
     sendBytes(engine.httpPort, bytes, async (answered) => {
       const rounds = async (): Promise<void> => {
@@ -117,7 +117,7 @@ describe.each(['uws', 'ws'])('an HTTP port on %s', (transport) => {
       async (answered) => await answered,
     );
 
-  /** One answer, or refusals and nothing else. */
+  /** Expects one answer, or only refusals. */
   function expectNoSecond(statuses: readonly number[]): void {
     const expected = statuses.length <= 1 ? statuses : statuses.filter((status) => status >= 400);
     expect(statuses).toEqual(expected);
@@ -125,16 +125,13 @@ describe.each(['uws', 'ws'])('an HTTP port on %s', (transport) => {
   }
 
   const requests = { ...AMBIGUOUS_REQUESTS, ...DISGUISES };
-  test.each(Object.entries(requests))('%s: what is hidden never runs', async (_name, request) => {
+  test.each(Object.entries(requests))('%s: the hidden request does not run', async (_name, request) => {
     expectNoSecond(statusesIn(await send(request)));
   });
 
-  test.each(Object.entries(BROKEN_REQUESTS))(
-    '%s, and a request after it: that one never runs',
-    async (_name, request) => {
-      expectNoSecond(statusesIn(await send(request + EVIL)));
-    },
-  );
+  test.each(Object.entries(BROKEN_REQUESTS))('%s: a request after it does not run', async (_name, request) => {
+    expectNoSecond(statusesIn(await send(request + EVIL)));
+  });
 
   test.each(Object.entries(SPLITS))('an answer with %s is one answer', async (name, headers) => {
     const path = `/split/${name.replaceAll(' ', '-')}`;
@@ -155,7 +152,7 @@ describe.each(['uws', 'ws'])('an HTTP port on %s', (transport) => {
     expect(await sendBytes(engine.port, request)).not.toMatch(/HTTP\/1\.1 101|workerregistered/);
   });
 
-  test('after all of them a plain request is served', async () => {
+  test('a plain request is served after all of them', async () => {
     ran.length = 0;
     for (const path of ['/a', EVIL_PATH]) {
       const answer = await get(path);

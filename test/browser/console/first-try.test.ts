@@ -1,13 +1,13 @@
 // The first use of the console: a call fails, and the failure is found from the Dashboard, understood and repaired
 // without leaving the console; once with a pointer, once by keyboard only.
 
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Enqueue, type HandlerContext, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { fillEditor, openConsole } from '../support/console-page.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 interface Letter {
   readonly customer: string;
@@ -18,14 +18,12 @@ const TABS_MAX = 300;
 const WAIT_MS = 30_000;
 
 describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite();
   let worker: SvcWorker;
   const posted: string[] = [];
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'post office', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'post office', log: () => {} });
     const post = async ({ customer, street }: Letter, { logger }: HandlerContext): Promise<unknown> => {
       const payload = { scope: 'addresses', key: customer };
       const address = street ?? (await worker.trigger({ function_id: 'state::get', payload }));
@@ -41,8 +39,6 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
 
   afterAll(async () => {
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   beforeEach(() => {
@@ -62,7 +58,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
   }
 
   async function dead(): Promise<number> {
-    const { dead: count } = await (await fetch(`${world.url}/api/queues/mail`)).json();
+    const { dead: count } = await (await fetch(`${site.world.url}/api/queues/mail`)).json();
     return count;
   }
 
@@ -71,7 +67,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
 
   test('[DSH-4] [FUN-8] [TRC-17] [QUE-3] with a pointer', async () => {
     await letThemFail('ada');
-    await using opened = await openConsole(browser, world.url, { expected: /status of [45]\d\d/ });
+    await using opened = await openConsole(site.browser, site.world.url, { expected: /status of [45]\d\d/ });
     const { page } = opened;
     await attention(page).click({ timeout: WAIT_MS });
     const panel = page.getByRole('complementary', { name: 'Function letters::post' });
@@ -107,11 +103,11 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     // The input is tested by hand, then all are redriven.
-    await page.goto(`${world.url}/functions?id=letters::post`);
+    await page.goto(`${site.world.url}/functions?id=letters::post`);
     await fillEditor(page, '{"customer": "ada"}');
     await page.getByRole('button', { name: 'Invoke', exact: true }).click();
     await page.getByRole('region', { name: 'Result' }).getByText('posted').waitFor();
-    await page.goto(world.url);
+    await page.goto(site.world.url);
     await page.getByRole('link', { name: '2 dead letters in mail' }).click({ timeout: WAIT_MS });
     await page.getByRole('button', { name: 'Redrive all', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Redrive', exact: true }).click();
@@ -123,7 +119,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
 
   test('[KEY-1] [DSH-4] [TRC-17] [QUE-3] by keyboard only', async () => {
     await letThemFail('bob');
-    await using opened = await openConsole(browser, world.url);
+    await using opened = await openConsole(site.browser, site.world.url);
     const { page } = opened;
     await tabTo(page, attention(page));
     await page.keyboard.press('Enter');
@@ -208,12 +204,4 @@ async function goToTab(page: Page, within: Locator, name: RegExp): Promise<void>
     await page.keyboard.press('ArrowRight');
   }
   await page.keyboard.press('Enter');
-}
-
-async function fillEditor(page: Page, text: string): Promise<void> {
-  const editor = page.locator('.cm-content');
-  await editor.click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
 }

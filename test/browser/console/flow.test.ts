@@ -1,33 +1,24 @@
 // The Flow page, over a real engine with real workers.
 
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 const DRAW_MS_MAX = 20_000;
 
 describe.skipIf(!hasChromium)('Flow', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite({ workers: ['billing', 'shop', 'office'], flags: ['--enable-flow'] });
 
   beforeAll(async () => {
-    const workers = ['billing', 'shop', 'office'] as const;
-    const started = ConsoleWorld.start({ workers, flags: ['--enable-flow'] });
-    [world, browser] = await Promise.all([started, launchChromium()]);
     const body = JSON.stringify({ function_id: 'orders::create', payload: { sku: 'lamp', email: 'a@example.org' } });
     const headers = { 'content-type': 'application/json' };
-    await fetch(`${world.url}/api/invoke`, { method: 'POST', headers, body });
+    await fetch(`${site.world.url}/api/invoke`, { method: 'POST', headers, body });
   }, 60_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
-
-  const open = (path = '/flow') => openConsole(browser, `${world.url}${path}`);
+  const open = (path = '/flow') => openConsole(site.browser, `${site.world.url}${path}`);
   const node = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
 
   test('[FLO-1] [FLO-2] draws triggers with their methods, functions, and the objects that calls use', async () => {
@@ -102,7 +93,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
   }, 60_000);
 
   test('[FLO-1] A console without Flow shows how to enable it', async () => {
-    await using opened = await openConsole(browser, `${await world.startConsole({})}/flow`);
+    await using opened = await openConsole(site.browser, `${await site.world.startConsole({})}/flow`);
     const { page } = opened;
     await page.getByText('svc console --enable-flow').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Flow' }).count()).toBe(0);

@@ -1,27 +1,17 @@
 // The Functions page, over a real engine with real workers.
 
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 describe.skipIf(!hasChromium)('Functions', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing', 'shop'] }), launchChromium()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const site = consoleSite({ workers: ['billing', 'shop'] });
 
   const open = (path = '/functions', expected?: RegExp) =>
-    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   test('[FUN-1] lists id, triggers, workers and status of every function, and finds one by name', async () => {
@@ -65,7 +55,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await invoke.click();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('OK', { exact: true }).waitFor();
-    await page.goto(`${world.url}/functions?id=state::get`);
+    await page.goto(`${site.world.url}/functions?id=state::get`);
     await fillInput(page, '{"scope": "exact", "key": "k"}');
     await invoke.click();
     await result.getByText('248480010225057793').waitFor();
@@ -191,6 +181,54 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.locator('.cm-content').getByText('"lamp"').waitFor();
   });
 
+  test('[FUN-6] Of a oneOf, the form shows the messages of the chosen alternative', async () => {
+    await using opened = await open('/functions?id=orders::create');
+    const { page } = opened;
+    await fillInput(page, '{"sku": "lamp", "email": "a@b.org", "delivery": {"to": "shop", "shop_id": "x"}}');
+    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByText('must be integer, is string').waitFor();
+    await page.getByLabel('delivery to').selectOption('home');
+    await page.getByText('must be integer, is string').waitFor({ state: 'detached' });
+    expect(await page.getByText(/must |is missing/).count()).toBe(0);
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    await fillInput(page, '{"sku": "lamp", "email": "a@b.org", "delivery": {"to": "home"}}');
+    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByText('is missing').waitFor();
+    expect(await page.getByText(/must |is missing/).count()).toBe(1);
+    expect(await page.getByLabel('street *').getAttribute('aria-invalid')).toBe('true');
+  });
+
+  test('[FUN-6] The form names the parts of a schema that it does not check, and checks the others', async () => {
+    const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+      handle_signals: false,
+      log: () => {},
+    });
+    const request_format = {
+      type: 'object',
+      properties: {
+        size: { type: 'integer' },
+        other: { $ref: 'https://example.org/other' },
+        place: { anyOf: [{ type: 'string' }, { type: 'object', required: ['lat', 'lon'] }] },
+      },
+      unevaluatedProperties: false,
+    };
+    try {
+      await worker.registerFunction({ id: 'foreign::place', request_format }, () => null).ready();
+      await using opened = await open('/functions?id=foreign::place');
+      const { page } = opened;
+      await fillInput(page, '{"size": 1.5, "place": {"lat": 1}}');
+      await page.getByRole('button', { name: 'Form', exact: true }).click();
+      await page.getByText('The form does not check these parts of the schema').waitFor();
+      await page.getByText("keyword 'unevaluatedProperties' is not supported").waitFor();
+      await page.getByText("$ref 'https://example.org/other' leads outside").waitFor();
+      await page.getByText('must be integer, is number').waitFor();
+      await page.getByText('must match at least one of the alternatives. Of the nearest: /lon is missing').waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+    } finally {
+      await worker.shutdown();
+    }
+  });
+
   test('[JSN-5] [FUN-7] a draft survives a reload, and calls are remembered', async () => {
     await using opened = await open('/functions?id=stock::check');
     const { page } = opened;
@@ -205,7 +243,10 @@ describe.skipIf(!hasChromium)('Functions', () => {
 
   test('[FUN-3] A detail stays when its function is gone, reports it, and returns with the function', async () => {
     const connect = async (): Promise<SvcWorker> => {
-      const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
+      const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+        handle_signals: false,
+        log: () => {},
+      });
       await worker.registerFunction('fleeting::one', () => null).ready();
       return worker;
     };
@@ -222,7 +263,10 @@ describe.skipIf(!hasChromium)('Functions', () => {
   });
 
   test('[LIV-1] Changes from before the live socket was open are shown when it opens', async () => {
-    const worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { handle_signals: false, log: () => {} });
+    const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+      handle_signals: false,
+      log: () => {},
+    });
     await worker.registerFunction('fleeting::two', () => null).ready();
     await using opened = await open('/functions?id=fleeting::two', /status of 404/);
     const { page } = opened;
@@ -277,7 +321,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     const { page } = opened;
     await page.locator('.cm-content').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.goto(`${world.url}/functions?q=zzz`);
+    await page.goto(`${site.world.url}/functions?q=zzz`);
     await page.getByRole('button', { name: /^Remove filter/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   }, 60_000);

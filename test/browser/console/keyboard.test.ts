@@ -1,28 +1,17 @@
 // The daily work without a pointer (KEY-1): a failing function is found from the Dashboard, its trace and logs are
 // read.
 
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 const TABS_MAX = 80;
 
 describe.skipIf(!hasChromium)('By keyboard only', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    const busy = ConsoleWorld.start({ workers: ['billing', 'shop'], busy: true });
-    [world, browser] = await Promise.all([busy, launchChromium()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const site = consoleSite({ workers: ['billing', 'shop'], busy: true });
 
   /** Presses Tab until the element has the focus: an element that Tab does not reach is unreachable. */
   async function tabTo(page: Page, wanted: Locator): Promise<void> {
@@ -35,7 +24,7 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
   }
 
   test('[KEY-1] [DSH-4] A failing function leads from the Dashboard to its trace and its logs', async () => {
-    await using opened = await openConsole(browser, world.url);
+    await using opened = await openConsole(site.browser, site.world.url);
     const { page } = opened;
     await tabTo(page, page.getByRole('link', { name: /fails \d+ % of its calls/ }));
     await page.keyboard.press('Enter');

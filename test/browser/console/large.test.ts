@@ -1,13 +1,14 @@
 // A hundred thousand of everything that a list shows: every page shows the exact number, puts only visible rows into
 // its document, and still responds to keys and filters.
 
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
-import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
+import { ALL_MODULES } from '../support/console-world.ts';
 
 const ROWS = 100_000;
 const FUNCTIONS = 2_000;
@@ -22,13 +23,11 @@ const MODULES = ALL_MODULES.replace(
 );
 
 describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite({ modules: MODULES });
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start({ modules: MODULES }), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'filler', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'filler', log: () => {} });
     await worker.ready();
     await worker.trigger({ function_id: 'engine::queue::pause', payload: { queue: 'audit' } });
     const number = (at: number): string => String(at).padStart(6, '0');
@@ -50,12 +49,10 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
 
   afterAll(async () => {
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   async function totalLogs(): Promise<number> {
-    const answer = await fetch(`${world.url}/api/logs/search`, {
+    const answer = await fetch(`${site.world.url}/api/logs/search`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"limit": 1}',
@@ -63,7 +60,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     return (await answer.json()).total;
   }
 
-  const open = (path: string) => openConsole(browser, `${world.url}${path}`);
+  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`);
   const rows = (page: Page): Locator => page.getByRole('grid').first().getByRole('row');
 
   /** Keys act at once at any position of the list, and few rows are in the document. */
@@ -114,7 +111,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     const shown = Number(await page.getByRole('grid', { name: 'Log records' }).getAttribute('aria-rowcount'));
     expect(shown).toBeGreaterThanOrEqual(ROWS);
     await readBeyond(page, 1_000);
-    await page.goto(`${world.url}/logs?q=%22entry+000042%22`);
+    await page.goto(`${site.world.url}/logs?q=%22entry+000042%22`);
     await rows(page).filter({ hasText: 'entry 000042' }).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
   }, 180_000);
@@ -124,12 +121,12 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     const { page } = opened;
     await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
-    await page.goto(`${world.url}/functions`);
+    await page.goto(`${site.world.url}/functions`);
     await page.getByRole('button', { name: /^many 2 000$/ }).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
     await page.getByRole('searchbox', { name: 'Search functions' }).fill('f001999');
     await rows(page).filter({ hasText: 'many::f001999' }).waitFor({ timeout: WAIT_MS });
-    await page.goto(world.url);
+    await page.goto(site.world.url);
     await page
       .getByRole('main')
       .getByRole('link', { name: /^Functions 2 000 / })

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LogRow } from '../../../src/console-api/telemetry.ts';
+import type { LogRow } from '../../../src/console/api/telemetry.ts';
 import { SeededRandom } from '../../support/random/seeded-random.ts';
 import { type ConsoleFixture, startConsoleFixture } from '../../support/telemetry/console-fixture.ts';
 import { demoLogs, orderTrace } from '../../support/telemetry/demo-telemetry.ts';

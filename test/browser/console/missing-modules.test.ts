@@ -1,26 +1,15 @@
 // An engine with the fewest modules: each page shows what is missing, and what to add (EMP-2).
 
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { describe, expect, test } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 describe.skipIf(!hasChromium)('a bare engine', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const modules = '  - {name: svc-observability, config: {enabled: false, logs_enabled: false}}\n';
+  const site = consoleSite({ modules });
 
-  beforeAll(async () => {
-    const modules = '  - {name: svc-observability, config: {enabled: false, logs_enabled: false}}\n';
-    [world, browser] = await Promise.all([ConsoleWorld.start({ modules }), launchChromium()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
-
-  const open = (path: string) => openConsole(browser, `${world.url}${path}`, { expected: /status of 404/ });
+  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`, { expected: /status of 404/ });
 
   test.each([
     { path: '/queues', module: 'svc-queue', setting: 'name: svc-queue' },

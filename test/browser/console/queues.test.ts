@@ -1,11 +1,12 @@
 // The Queues page, over a real engine with jobs that fail.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ALL_MODULES, ConsoleWorld } from '../support/console-world.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { axeFindings, fillEditor, openConsole } from '../support/console-page.ts';
+import { consoleSite } from '../support/console-site.ts';
+import { ALL_MODULES } from '../support/console-world.ts';
 
 const LETTERS = 6;
 /** The delay after a failed first attempt is longer than the tests. */
@@ -13,13 +14,11 @@ const LEDGER = 'ledger: {type: fifo, message_group_field: account, max_retries: 
 const MODULES = ALL_MODULES.replace('queue_configs: {', `queue_configs: {${LEDGER}, `);
 
 describe.skipIf(!hasChromium)('Queues', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite({ modules: MODULES });
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start({ modules: MODULES }), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
     // Fails until its payload has `mended`.
     const post = worker.registerFunction('letters::post', ({ mended, n }: { mended?: boolean; n: number }) => {
       if (mended !== true) throw new Error(`Mailbox ${n} does not exist`);
@@ -31,14 +30,12 @@ describe.skipIf(!hasChromium)('Queues', () => {
 
   afterAll(async () => {
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   const enqueue = (payload: unknown) =>
     worker.trigger({ function_id: 'letters::post', payload, action: Enqueue({ queue: 'mail' }) });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const groups = (page: Page) => page.getByRole('region', { name: 'Dead letters by error' });
 
@@ -63,7 +60,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
 
   test('[APP-13] On a phone a receipt, its copy button and the function do not overlap', async () => {
     const context = { viewport: { width: 390, height: 844 }, hasTouch: true };
-    await using opened = await openConsole(browser, `${world.url}/queues?queue=mail&tab=dead`, { context });
+    await using opened = await openConsole(site.browser, `${site.world.url}/queues?queue=mail&tab=dead`, { context });
     const { page } = opened;
     const letter = row(page, 'Mailbox').first();
     const copies = letter.getByRole('button', { name: /^Copy/ });
@@ -99,7 +96,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     const panel = page.getByRole('complementary', { name: /^Job / });
     await panel.getByRole('tree', { name: 'payload' }).getByText('big').waitFor();
     expect(await panel.getByRole('region', { name: 'Attempts' }).innerText()).toContain('Mailbox 2 does not exist');
-    await page.goto(`${world.url}/queues?queue=mail&tab=dead&fn=nobody::home`);
+    await page.goto(`${site.world.url}/queues?queue=mail&tab=dead&fn=nobody::home`);
     await page.getByRole('button', { name: 'Remove filter function: nobody::home' }).click();
     await row(page, 'Mailbox 2 does not exist').waitFor();
   });
@@ -193,11 +190,3 @@ describe.skipIf(!hasChromium)('Queues', () => {
     expect(await row(page, 'letters::post').count()).toBe(2);
   });
 });
-
-async function fillEditor(page: Page, text: string): Promise<void> {
-  const editor = page.locator('.cm-content');
-  await editor.click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
-}

@@ -1,20 +1,18 @@
 // The States page, over a real engine.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { axeFindings, fillEditor, openConsole } from '../support/console-page.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 describe.skipIf(!hasChromium)('States', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite();
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'writer', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'writer', log: () => {} });
     await worker.registerFunction('writer::heard', () => null).ready();
     const trigger = { type: 'state', function_id: 'writer::heard', config: { scope: 'shop' } };
     await worker.registerTrigger(trigger).ready();
@@ -23,15 +21,13 @@ describe.skipIf(!hasChromium)('States', () => {
 
   afterAll(async () => {
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   const set = (key: string, value: unknown, scope = 'shop') =>
     worker.trigger({ function_id: 'state::set', payload: { scope, key, value } });
   const get = (key: string) => worker.trigger({ function_id: 'state::get', payload: { scope: 'shop', key } });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
@@ -68,7 +64,7 @@ describe.skipIf(!hasChromium)('States', () => {
     const { page } = opened;
     await row(page, 'a:2').waitFor();
     expect(await row(page, 'b:1').count()).toBe(0);
-    await page.goto(`${world.url}/states?scope=shop&view=:`);
+    await page.goto(`${site.world.url}/states?scope=shop&view=:`);
     await page.getByRole('button', { name: 'a 2', exact: true }).click();
     await page.getByTitle('a:2', { exact: true }).waitFor();
   });
@@ -166,11 +162,3 @@ describe.skipIf(!hasChromium)('States', () => {
     await row(page, 'doomed').waitFor({ state: 'detached' });
   });
 });
-
-async function fillEditor(page: Page, text: string): Promise<void> {
-  const editor = page.locator('.cm-content');
-  await editor.click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
-}

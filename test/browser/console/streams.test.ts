@@ -1,32 +1,28 @@
 // The Streams page, over a real engine and a real subscriber.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
-import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { axeFindings, fillEditor, openConsole } from '../support/console-page.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 describe.skipIf(!hasChromium)('Streams', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite();
   let worker: SvcWorker;
   let subscriber: WebSocket;
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'teller', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'teller', log: () => {} });
     await set('first', { sku: 'lamp' });
-    subscriber = new WebSocket(`ws://127.0.0.1:${world.ports.stream}/stream/orders/new/`);
+    subscriber = new WebSocket(`ws://127.0.0.1:${site.world.ports.stream}/stream/orders/new/`);
     await new Promise((resolve, reject) => subscriber.once('open', resolve).once('error', reject));
   }, 60_000);
 
   afterAll(async () => {
     subscriber?.close();
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   const set = (item: string, data: unknown, stream = 'orders') =>
@@ -35,7 +31,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
       payload: { stream_name: stream, group_id: 'new', item_id: item, data },
     });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   test('[STR-1] [STR-2] shows live messages with counts, and the difference of an update', async () => {
@@ -146,11 +142,3 @@ describe.skipIf(!hasChromium)('Streams', () => {
       .toBeGreaterThan(0);
   }
 });
-
-async function fillEditor(page: Page, text: string): Promise<void> {
-  const editor = page.locator('.cm-content');
-  await editor.click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
-}

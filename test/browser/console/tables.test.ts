@@ -1,25 +1,23 @@
 // What every list of the console can do: ids, columns, selections, files, find; and what it shows while it waits.
 
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 const KEYS = 1_500;
 const LONG_ID = `long::${'segment::'.repeat(20)}the_end_of_it`;
 
 describe.skipIf(!hasChromium)('Lists', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite();
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start(), launchChromium()]);
-    worker = registerWorker(`ws://127.0.0.1:${world.ports.bridge}`, { worker_name: 'lister', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'lister', log: () => {} });
     await worker.registerFunction(LONG_ID, () => null).ready();
     await worker.registerFunction('short::fails', () => Promise.reject(new Error('always'))).ready();
     const keys = Array.from({ length: KEYS }, (_none, at) => `key-${String(at).padStart(5, '0')}`);
@@ -32,12 +30,10 @@ describe.skipIf(!hasChromium)('Lists', () => {
 
   afterAll(async () => {
     await worker?.shutdown();
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
   });
 
   const open = (path: string, options: Parameters<typeof openConsole>[2] = {}) =>
-    openConsole(browser, `${world.url}${path}`, options);
+    openConsole(site.browser, `${site.world.url}${path}`, options);
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
 
@@ -130,7 +126,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     const { page } = opened;
     await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
     await page.route('**/api/functions?**', () => {});
-    await page.goto(`${world.url}/functions`);
+    await page.goto(`${site.world.url}/functions`);
     await page.getByText('Still waiting for the functions from the engine.').waitFor({ timeout: 30_000 });
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('heading', { name: 'Stopped waiting for the functions' }).waitFor();

@@ -1,27 +1,16 @@
 // Traces, logs and metrics over a real engine with real workers: calls appear, and are opened.
 
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { describe, expect, test } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 describe.skipIf(!hasChromium)('Traces of a running engine', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
+  const site = consoleSite({ workers: ['billing', 'shop'] });
 
-  beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start({ workers: ['billing', 'shop'] }), launchChromium()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
-
-  const open = (path: string) => openConsole(browser, `${world.url}${path}`);
+  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`);
   const invoke = (functionId: string, payload: unknown) =>
-    fetch(`http://127.0.0.1:${world.ports.http}/_console/v1/invoke`, {
+    fetch(`http://127.0.0.1:${site.world.ports.http}/_console/v1/invoke`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ function_id: functionId, payload }),
@@ -85,7 +74,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
       .getByText(/\d (?:ms|µs|s)$/)
       .first()
       .waitFor();
-    await page.goto(`${world.url}/workers`);
+    await page.goto(`${site.world.url}/workers`);
     await page.getByRole('row').filter({ hasText: 'shop' }).getByText(/MiB/).waitFor();
   });
 });

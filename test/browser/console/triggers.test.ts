@@ -1,10 +1,10 @@
 // The Triggers page, over a real engine with real workers.
 
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
+import { consoleSite } from '../support/console-site.ts';
 
 interface Bound {
   readonly id: string;
@@ -13,25 +13,14 @@ interface Bound {
 }
 
 describe.skipIf(!hasChromium)('Triggers', () => {
-  let world: ConsoleWorld;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    const workers = ['billing', 'shop', 'office'] as const;
-    [world, browser] = await Promise.all([ConsoleWorld.start({ workers }), launchChromium()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const site = consoleSite({ workers: ['billing', 'shop', 'office'] });
 
   const open = (path = '/triggers', expected?: RegExp) =>
-    openConsole(browser, `${world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   async function addressOf(type: string, functionId: string): Promise<string> {
-    const answer = await fetch(`${world.url}/api/triggers?limit=1000`);
+    const answer = await fetch(`${site.world.url}/api/triggers?limit=1000`);
     const { items } = (await answer.json()) as { items: readonly Bound[] };
     const found = items.find((one) => one.trigger_type === type && one.function_id === functionId);
     return `/triggers?id=${encodeURIComponent(found?.id ?? 'none')}`;
@@ -52,7 +41,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
 
   test('[TRG-1] [APP-13] On a phone every path is whole: the heads of the groups show the type', async () => {
     const context = { viewport: { width: 390, height: 900 } };
-    await using opened = await openConsole(browser, `${world.url}/triggers`, { context });
+    await using opened = await openConsole(site.browser, `${site.world.url}/triggers`, { context });
     const { page } = opened;
     for (const path of ['/api/orders', '/api/orders/:id', '/api/orders/latest']) {
       const shown = page.getByRole('gridcell').getByText(path, { exact: true }).first();
@@ -160,8 +149,8 @@ describe.skipIf(!hasChromium)('Triggers', () => {
   });
 
   test('[APP-5] A read-only console fires nothing', async () => {
-    const url = await world.startConsole({ flags: ['--read-only'] });
-    await using opened = await openConsole(browser, `${url}/triggers?q=nightly`);
+    const url = await site.world.startConsole({ flags: ['--read-only'] });
+    await using opened = await openConsole(site.browser, `${url}/triggers?q=nightly`);
     const { page } = opened;
     await row(page, 'stock::nightly').click();
     await page.getByRole('region', { name: 'Schedule' }).waitFor();

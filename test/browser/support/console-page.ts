@@ -164,3 +164,12 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 interface Axe {
   run(options: object): Promise<{ violations: AxeFinding[] }>;
 }
+
+/** Replaces the text of the editor of the page. */
+export async function fillEditor(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}

@@ -50,8 +50,8 @@ function Room(): ReactElement {
     token: () => handles.token?.() ?? '',
     keep_events: 3,
   });
-  const told = events.map(({ data }) => data);
-  return useShown('room', { items: [...items], told, status, recovered, error: error?.code });
+  const received = events.map(({ data }) => data);
+  return useShown('room', { items: [...items], received, status, recovered, error: error?.code });
 }
 
 function Entry(): ReactElement {

@@ -219,7 +219,7 @@ describe('queues', () => {
     const filter = { error_group: groups[0]?.error ?? '' };
     const again = await consoleCall(engine, 'POST /queues/{queue}/dlq/redrive', { path: ['mail'], body: { filter } });
     expect(await finished(again.task_id)).toMatchObject({ state: 'done', done: 4, total: 4 });
-    await waitFor('they died again', async () => (await dead()) === 4);
+    await waitFor('all four letters are dead again', async () => (await dead()) === 4);
 
     const purge = await consoleCall(engine, 'POST /queues/{queue}/dlq/purge', { path: ['*'], body: { all: true } });
     expect(await finished(purge.task_id)).toMatchObject({ state: 'done', done: 4, total: 4 });
@@ -238,7 +238,7 @@ describe('queues', () => {
     expect(queues).toMatchObject([{ paused: true, waiting: 1, oldest_waiting_ms: expect.any(Number) }]);
     expect(queues[0]?.in_per_s).toBeGreaterThan(0);
     await consoleCall(engine, 'POST /queues/{queue}/resume', { path: ['mail'], body: {} });
-    await waitFor('it ran', async () => {
+    await waitFor('the job has run', async () => {
       const { waiting, running } = await consoleCall(engine, 'GET /queues/{queue}', { path: ['mail'] });
       return waiting + running === 0;
     });
@@ -260,7 +260,7 @@ describe('queues', () => {
     const detail = await consoleCall(engine, 'GET /queues/{queue}/jobs/{id}', { path });
     expect(detail).toMatchObject({ state: 'waiting', payload_available: true, attempts: [], edited_at: null });
     await consoleCall(engine, 'POST /queues/{queue}/resume', { path: ['mail'], body: {} });
-    await waitFor('it is done', async () => {
+    await waitFor('the job is done', async () => {
       const job = await consoleCall(engine, 'GET /queues/{queue}/jobs/{id}', { path });
       return job.state === 'done' && !job.payload_available;
     });
@@ -271,7 +271,7 @@ describe('queues', () => {
     const body = { function_id: 'mail::send', payload: { to: 'nobody', account: 'cat' } };
     const { messageReceiptId } = await consoleCall(engine, 'POST /queues/{queue}/publish', { path: ['ledger'], body });
     const id = messageReceiptId ?? '';
-    await waitFor('it is dead', async () => (await job(id)).state === 'dead');
+    await waitFor('the job is a dead letter', async () => (await job(id)).state === 'dead');
     const { attempts, edited_at } = await job(id);
     expect(edited_at).toBe(null);
     expect(attempts).toMatchObject([
@@ -281,7 +281,7 @@ describe('queues', () => {
     expect(attempts[0]?.at).toBeGreaterThanOrEqual(attempts[1]?.at ?? Number.POSITIVE_INFINITY);
     const again = { ids: [id], payload: { to: 'nobody', account: 'cat', edited: true } };
     await consoleCall(engine, 'POST /queues/{queue}/dlq/redrive', { path: ['ledger'], body: again });
-    await waitFor('it is dead again', async () => {
+    await waitFor('the job is a dead letter again', async () => {
       const found = await job(id);
       return found.state === 'dead' && found.edited_at !== null && found.attempts.length === 2;
     });

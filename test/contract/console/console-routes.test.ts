@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   worker.registerTrigger({ type: 'event', function_id: 'api::echo', config: { topic: 'user.created' } });
   worker.registerTrigger({ type: 'cron', function_id: 'api::echo', config: { expression: '0 0 * * * *' } });
-  await waitFor('all is registered', async () => {
+  await waitFor('the functions are registered', async () => {
     const { total } = await consoleCall(engine, 'GET /triggers');
     const { total: functions } = await consoleCall(engine, 'GET /functions');
     return total === 3 && functions === 2 + HOSTILE.length;
@@ -173,7 +173,7 @@ describe('calls by hand', () => {
       seen = trigger;
       return null;
     });
-    await waitFor('it is called', async () => {
+    await waitFor('the function is called', async () => {
       await consoleReply(engine, 'POST /invoke', { body: { function_id: 'api::origin' } });
       return seen !== undefined;
     });

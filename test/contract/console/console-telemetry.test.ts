@@ -90,12 +90,12 @@ test('[DSH-5] The rate covers the time for which spans are kept, not always five
     // These calls took less than five minutes, and only some of their spans are kept: the rate covers that time.
     return calls > 0 && calls < 60 && calls_per_minute > calls / 4;
   };
-  await waitFor('all that is kept is counted', look, 20_000);
+  await waitFor('all kept spans are counted', look, 20_000);
 }, 30_000);
 
 describe('traces', () => {
   test('POST /traces/search finds a call by function, and by its id', async () => {
-    const rows = await waitFor('it is stored', async () => {
+    const rows = await waitFor('the trace is stored', async () => {
       const { items } = await consoleCall(engine, 'POST /traces/search', { body: { trace_id: traceId } });
       return items.length > 0 && items;
     });
@@ -113,10 +113,11 @@ describe('traces', () => {
     expect(outer?.child_count).toBeGreaterThan(0);
     const path = [traceId, outer?.span_id ?? ''];
     expect((await consoleCall(engine, 'GET /traces/{id}/spans/{span}', { path })).name).toBe('call shop::order');
-    for (const format of ['otlp', 'chrome']) {
-      const { text } = await consoleReply(engine, 'GET /traces/{id}/export', { path: [traceId], query: { format } });
-      expect(text).toContain(traceId);
-    }
+    const exported = async (format: string): Promise<string> =>
+      (await consoleReply(engine, 'GET /traces/{id}/export', { path: [traceId], query: { format } })).text;
+    expect(await exported('otlp')).toContain(`"traceId":"${traceId}"`);
+    // A file that is opened here again has its tree.
+    expect(await exported('chrome')).toContain(`"parent_span_id":"${outer?.span_id}"`);
     const levels = await consoleCall(engine, 'GET /traces/{id}', { path: [traceId], query: { max_depth: 0 } });
     expect(levels.spans.length).toBeLessThan(detail.spans.length);
     expect(levels.span_count).toBe(detail.span_count);
@@ -205,7 +206,7 @@ describe('logs', () => {
 
 describe('statistics', () => {
   test('[WRK-1] GET /workers has processor time, memory and loop delay as the worker reports them', async () => {
-    const metrics = await waitFor('it has reported them', async () => {
+    const metrics = await waitFor('the worker has reported its metrics', async () => {
       const { items } = await consoleCall(engine, 'GET /workers');
       const row = items.find(({ name }) => name === 'shop');
       return row?.metrics.memory_bytes !== null && row?.metrics;
@@ -219,7 +220,7 @@ describe('statistics', () => {
     worker.registerFunction('shop::once', async () => {
       throw new Error('sold out');
     });
-    await waitFor('it is called', () => invoke('shop::once'));
+    await waitFor('the function is called', () => invoke('shop::once'));
     const calls = await waitFor('the call is in the figures', async () => {
       const { items } = await consoleCall(engine, 'GET /functions', { query: { q: 'shop::once' } });
       return items[0]?.figures?.calls || undefined;
@@ -241,7 +242,7 @@ describe('statistics', () => {
     });
     await waitFor('both are called', async () => (await invoke('shop::forgives')) && (await invoke('shop::stumbles')));
     const figuresOf = async (id: string) => (await consoleCall(engine, 'GET /functions/{id}', { path: [id] })).figures;
-    const raised = await waitFor('it is in the figures', async () => {
+    const raised = await waitFor('the failure is in the figures', async () => {
       const figures = await figuresOf('shop::raises');
       return figures?.errors === 0 ? undefined : figures;
     });

@@ -119,7 +119,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
       const id = await queue.receipt(1);
       for (let delivery = 0; delivery < 2; delivery++) await queue.settle(await queue.claimOne(), 'release');
       const limits = { claim: 1, deliveriesMax: 2 };
-      await waitFor('it is given up', async () => (await queue.advance(limits)).died === 1);
+      await waitFor('the job is a dead letter', async () => (await queue.advance(limits)).died === 1);
       expect(await queue.dead()).toMatchObject([{ id, reason: 'poison', retries: 0, deliveries: 2 }]);
     });
 
@@ -142,7 +142,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
         settled: [{ seq: job.seq, token: job.token, how: 'park', isUnsent: true }],
         unroutableTtlMs: 30,
       });
-      await waitFor('it has expired', async () => {
+      await waitFor('the job has expired', async () => {
         await queue.advance({ claim: 1 });
         return (await queue.stats())?.dead === 1;
       });
@@ -258,7 +258,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
       await queue.enqueue(1);
       expect(await queue.openAs({ isFifo: true })).toMatchObject({ isRefused: true });
       await queue.settle(await queue.claimOne(), 'done');
-      await waitFor('it may change', async () => !(await queue.openAs({ isFifo: true })).isRefused);
+      await waitFor('the queue may change its kind', async () => !(await queue.openAs({ isFifo: true })).isRefused);
     });
 
     withThe('idempotencyKeys')('[Q3] the same key gives the same receipt', async () => {
@@ -288,7 +288,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
         return 'reason' in answer && /dead letters/.test(answer.message);
       });
       await queue.deadLetters.discard(queue.name);
-      await waitFor('it takes jobs again', async () => 'id' in (await queue.enqueue(5)));
+      await waitFor('the queue takes jobs again', async () => 'id' in (await queue.enqueue(5)));
     });
 
     withThe('pausing')('a paused queue hands over nothing, and shows that it is paused', async () => {
@@ -334,7 +334,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
       const job = await queue.claimOne();
       expect(await read()).toBe('{"n":1.5}');
       await queue.settle(job, 'done');
-      await waitFor('it is gone', async () => (await read()) === '');
+      await waitFor('the queue is removed', async () => (await read()) === '');
     });
 
     withThe('groups')('lists the lines of a fifo queue, each with its head', async () => {

@@ -192,7 +192,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     const id = await queue.receipt(1);
     const first = await queue.claimOne();
     proxy.cut();
-    await waitFor('it is noticed', () => adapter.trouble);
+    await waitFor('the adapter has noticed the loss', () => adapter.trouble);
     expect((await queue.settle(first, 'done')).stale).toBe(1);
     const again = await queue.claimOne();
     expect(again).toMatchObject({ id, attempt: 1 });
@@ -308,7 +308,9 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     await left.settle(await left.claimOne(), 'park', { isUnsent: true });
     expect(await one.sharing.parkedElsewhere(left.name)).toEqual([]);
     await left.through(two).openAs({});
-    await waitFor('both work on it', async () => (await two.sharing.parkedElsewhere(left.name)).includes('f'));
+    await waitFor('both adapters know the function', async () =>
+      (await two.sharing.parkedElsewhere(left.name)).includes('f'),
+    );
     await Promise.all([one.stop(), two.stop()]);
   });
 
@@ -328,7 +330,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
   test('[G1] an engine ends at once, also while its queues are still being opened', async () => {
     const adapter = await startRabbitQueues({ prefix });
     await Promise.all([open(adapter), open(adapter, { groupField: 'g' })]);
-    await within(10_000, 'it has ended', adapter.stop());
+    await within(10_000, 'the adapter has stopped', adapter.stop());
   });
 
   test('[Q7] a held job is redelivered before RabbitMQ gives it to another consumer, and does not become poison by that', async () => {
@@ -341,11 +343,11 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     await held.settle(job, 'park', { isUnsent: true });
     // Between two deliveries the engine does not have it.
     let renewals = 0;
-    await waitFor('it was redelivered repeatedly', async () => {
+    await waitFor('the job was redelivered repeatedly', async () => {
       if ((await adapter.jobLookup.find(job.id).catch(() => undefined)) === undefined) renewals++;
       return renewals >= 3;
     });
-    await waitFor('it may run', async () => (await adapter.wake(held.name, 'f')) === 1);
+    await waitFor('the job may run', async () => (await adapter.wake(held.name, 'f')) === 1);
     expect(await held.claimOne({ deliveriesMax: 2 })).toMatchObject({ id: job.id, attempt: 1 });
     await adapter.stop();
   });

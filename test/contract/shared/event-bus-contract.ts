@@ -28,7 +28,7 @@ export function testEventBus({ name, create }: BusUnderTest): void {
       using listening = await listen(create());
       const values = [null, 0, -1.5e300, 'Zürich\n"', [1, [2]], { a: { b: '\u{1F600}' } }, ''];
       for (const value of values) await listening.bus.publish({ topic: 'a', data: rawJson(value), depth: 3 });
-      await waitFor('all are there', () => listening.events.length === values.length);
+      await waitFor('all events have arrived', () => listening.events.length === values.length);
       expect(listening.events).toEqual(values.map((value) => ({ topic: 'a', data: rawJson(value), depth: 3 })));
     });
 
@@ -36,7 +36,7 @@ export function testEventBus({ name, create }: BusUnderTest): void {
       using listening = await listen(create());
       const topics = Array.from({ length: 500 }, (_, index) => `topic ${index}`);
       await Promise.all(topics.map((topic) => listening.bus.publish({ topic, data: rawJson(topic), depth: 0 })));
-      await waitFor('all are there', () => listening.events.length === topics.length);
+      await waitFor('all events have arrived', () => listening.events.length === topics.length);
       expect(listening.events.map(({ topic }) => topic)).toEqual(topics);
     });
 

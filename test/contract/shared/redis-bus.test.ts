@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { RedisLink } from '../../../src/effects/redis.ts';
-import { redisBus } from '../../../src/modules/events/adapters/redis.ts';
 import type { EventBus } from '../../../src/modules/events/bus.ts';
+import { redisBus } from '../../../src/modules/events/redis-bus.ts';
 import { rawJson } from '../../../src/protocol/json/byte-string.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 import { RedisServer, SHARED_REDIS } from '../../support/stores/redis-server.ts';
@@ -38,10 +38,10 @@ describe('a bus of events over Redis', () => {
     const channel = `svc-test:${randomUUID()}`;
     using one = await listen(createBus({ channel }));
     using two = await listen(createBus({ channel }));
-    using stranger = await listen(createBus());
+    using other = await listen(createBus());
     expect(await one.bus.publish(event('a'))).toEqual({ engines: 2 });
-    await waitFor('both have it', () => one.events.length === 1 && two.events.length === 1);
-    expect(stranger.events).toEqual([]);
+    await waitFor('both engines have the event', () => one.events.length === 1 && two.events.length === 1);
+    expect(other.events).toEqual([]);
   });
 
   test('[K3] fails at once while Redis is away, is unhealthy meanwhile, and recovers by itself', async () => {
@@ -51,7 +51,7 @@ describe('a bus of events over Redis', () => {
     await waitFor('the loss is noticed', () => listening.bus.trouble);
     await expect(listening.bus.publish(event('lost'))).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     await server.start();
-    await waitFor('it is back', () => listening.bus.trouble === undefined, 10_000);
+    await waitFor('the bus is healthy again', () => listening.bus.trouble === undefined, 10_000);
     await listening.bus.publish(event('after'));
     await waitFor('the subscription is back', () => listening.events.length === 1);
     expect(listening.events.map(({ topic }) => topic)).toEqual(['after']);
@@ -68,7 +68,7 @@ describe('a bus of events over Redis', () => {
     await using server = await RedisServer.reserve();
     const bus = createBus({ url: server.url });
     const listening = listen(bus);
-    await waitFor('it has tried in vain', () => bus.trouble?.includes('ECONNREFUSED'));
+    await waitFor('the first attempt has failed', () => bus.trouble?.includes('ECONNREFUSED'));
     await server.start();
     using late = await listening;
     expect(late.bus.trouble).toBeUndefined();
@@ -79,7 +79,7 @@ describe('a bus of events over Redis', () => {
     const clock = new FakeClock();
     const link = new RedisLink({ url: server.url, purpose: 'events', clock, logger });
     const opened = link.open().catch((error: unknown) => error);
-    await waitFor('it has tried in vain', () => link.trouble?.includes('ECONNREFUSED'));
+    await waitFor('the first attempt has failed', () => link.trouble?.includes('ECONNREFUSED'));
     clock.advance(60_000);
     expect(await opened).toMatchObject({ exitCode: 75, message: expect.stringContaining('Tried for 60 s') });
     expect(clock.timerCount).toBe(0);
@@ -95,7 +95,9 @@ describe('a bus of events over Redis', () => {
       .start(() => {})
       .catch((error) => error);
     expect(broken).toMatchObject({ exitCode: 78 });
-    expect([String(failure), String(broken), JSON.stringify(bus.facts()), ...log].join('\n')).not.toContain('hunter2');
+    expect([String(failure), String(broken), JSON.stringify(bus.details()), ...log].join('\n')).not.toContain(
+      'hunter2',
+    );
     bus.stop();
   });
 

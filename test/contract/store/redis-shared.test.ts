@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { ExtStore } from '../../../src/store/redis/store.ts';
+import type { RedisStore } from '../../../src/store/redis/store.ts';
 import type { Store, StoreEvent } from '../../../src/store/thread/contract.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 import {
@@ -22,7 +22,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { messageOf, subscribe } from './stream-contract.ts';
 
 const keyPrefix = newKeyPrefix();
-const stores: ExtStore[] = [];
+const stores: RedisStore[] = [];
 let streams = 0;
 
 afterEach(() => {
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 afterAll(() => removeKeys(keyPrefix));
 
-async function start(setup: ExtStoreSetup = {}): Promise<ExtStore> {
+async function start(setup: ExtStoreSetup = {}): Promise<RedisStore> {
   const store = await startExtStore({ keyPrefix, ...setup });
   stores.push(store);
   return store;
@@ -115,7 +115,7 @@ describe('an engine that follows a group', () => {
     const place = newPlace();
     const followers = [await Follower.of(one, place), await Follower.of(two, place)];
     const replies = await Promise.all(Array.from({ length: 300 }, (_, n) => set(n % 2 ? one : two, place, n)));
-    await waitFor('all are there', () => followers.every(({ events }) => events.length >= 300));
+    await waitFor('all events have arrived', () => followers.every(({ events }) => events.length >= 300));
     const own = replies.flatMap(({ events = [] }) => events).sort((a, b) => a.seq - b.seq);
     for (const { events, resets } of followers) {
       expect(resets).toBe(0);
@@ -152,10 +152,13 @@ describe('an engine that follows a group', () => {
     const follower = await Follower.of(one, place);
     await set(two, other, 'unheard');
     await set(two, place, 'heard');
-    await waitFor('it is there', () => follower.events.length === 1);
+    await waitFor('the event has arrived', () => follower.events.length === 1);
     follower.stop();
     const client = await createClient({ url: SHARED_REDIS }).connect();
-    await waitFor('it has left', async () => (await client.pubSubChannels(`${keyPrefix}*`)).length === 0);
+    await waitFor(
+      'the subscription has ended',
+      async () => (await client.pubSubChannels(`${keyPrefix}*`)).length === 0,
+    );
     await set(two, place, 'unheard');
     client.destroy();
     expect(follower.data).toEqual(['heard']);
@@ -177,7 +180,10 @@ describe('an engine that follows a group', () => {
     expect(follower.events.map(({ seq }) => seq)).toEqual([first?.seq, (first?.seq ?? 0) + 1]);
     follower.stop();
     const client = await createClient({ url: SHARED_REDIS }).connect();
-    await waitFor('it has left', async () => (await client.pubSubChannels(`${keyPrefix}*`)).length === 0);
+    await waitFor(
+      'the subscription has ended',
+      async () => (await client.pubSubChannels(`${keyPrefix}*`)).length === 0,
+    );
     await sweepLater();
     expect(await client.keys(`${keyPrefix}stream:{${place.stream}/*`)).toEqual([]);
     client.destroy();
@@ -199,7 +205,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
       await cut;
       await waitFor('the listening is back', () => one.trouble === undefined && two.trouble === undefined);
     }
-    await waitFor('all are there', () => follower.events.length >= 100, 10_000);
+    await waitFor('all events have arrived', () => follower.events.length >= 100, 10_000);
     expect(follower.data).toEqual(Array.from({ length: 100 }, (_, n) => n));
     expect(follower.resets).toBe(0);
   });
@@ -219,12 +225,12 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
       expect((await run(store, command, input)).error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     }
     await server.start(folder);
-    await waitFor('it is back', () => store.trouble === undefined, 10_000);
+    await waitFor('the store is healthy again', () => store.trouble === undefined, 10_000);
     // What was acknowledged is there, and the follower still follows.
     expect((await run(store, 'stream::get', { ...namesOf(place), item_id: 'i' })).value).toEqual({ value: 'before' });
     const other = await start(setupOf(server));
     await set(other, place, 'after');
-    await waitFor('it is heard', () => follower.events.length === 2);
+    await waitFor('the second event has arrived', () => follower.events.length === 2);
     expect([follower.data, follower.resets]).toEqual([['before', 'after'], 0]);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -241,7 +247,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     await server.stop();
     await waitFor('the loss is noticed', () => store.trouble);
     await server.start();
-    await waitFor('it is notified', () => follower.resets === 1, 10_000);
+    await waitFor('the follower reads again', () => follower.resets === 1, 10_000);
     const since = { epoch: first?.epoch, seq: first?.seq };
     const { at, messages } = await subscribe(store, { ...namesOf(place), ...since });
     expect(at.epoch).not.toBe(first?.epoch);
@@ -260,13 +266,13 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     const head = `svc:stream:{${place.stream}/g}:head`;
     const history = await client.lRange(`svc:stream:{${place.stream}/g}:history`, 0, -1);
     await set(other, place, 'lost');
-    await waitFor('both are there', () => follower.events.length === 2);
+    await waitFor('both events have arrived', () => follower.events.length === 2);
     await client.hSet(head, { seq: '1', tag: history[0]?.split('\n')[3] ?? '' });
     await client.lTrim(`svc:stream:{${place.stream}/g}:history`, 0, 0);
     // The number of the lost event is given again, to another one.
     await set(other, place, 'instead');
     await cutListeners(server.url);
-    await waitFor('it is notified', () => follower.resets === 1, 10_000);
+    await waitFor('the follower reads again', () => follower.resets === 1, 10_000);
     // A subscriber that holds the lost event and comes to another engine is not taken for one that knows the other
     // event.
     const [, lost] = follower.events.map(messageOf);
@@ -280,7 +286,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     const clock = new FakeClock();
     const store = createExtStore({ ...setupOf(server), clock });
     const started = store.start().catch((error: unknown) => error);
-    await waitFor('it has tried in vain', () => store.trouble?.includes('ECONNREFUSED'));
+    await waitFor('the first attempt has failed', () => store.trouble?.includes('ECONNREFUSED'));
     clock.advance(60_000);
     expect(await started).toMatchObject({ exitCode: 75, message: expect.stringContaining('Tried for 60 s') });
   });
@@ -291,7 +297,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     stores.push(store);
     expect((await run(store, 'state::get', { scope: 's', key: 'k' })).error?.code).toBe('STORAGE_UNAVAILABLE');
     const started = store.start();
-    await waitFor('it has tried in vain', () => store.trouble?.includes('ECONNREFUSED'));
+    await waitFor('the first attempt has failed', () => store.trouble?.includes('ECONNREFUSED'));
     await server.start();
     await started;
     expect(store.trouble).toBeUndefined();
@@ -301,8 +307,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     const log: string[] = [];
     await using server = await RedisServer.start();
     const store = await start({ ...setupOf(server), log });
-    await waitFor('the settings are read', () => store.facts.weaker_promise);
-    expect(store.facts.weaker_promise).toBe('appendonly is off: what was acknowledged is lost when Redis ends');
+    await waitFor('the settings are read', () => store.details.weaker_promise);
+    expect(store.details.weaker_promise).toBe('appendonly is off: what was acknowledged is lost when Redis ends');
     expect(log.join('\n')).toMatch(/WARN.*promises less/i);
   });
 

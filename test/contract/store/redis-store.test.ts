@@ -1,10 +1,10 @@
 import { afterAll } from 'vitest';
-import type { ExtStore } from '../../../src/store/redis/store.ts';
+import type { RedisStore } from '../../../src/store/redis/store.ts';
 import { newKeyPrefix, removeKeys, startExtStore } from '../../support/stores/ext-store.ts';
 import { storeContract } from './store-contract.ts';
 
 const keyPrefix = newKeyPrefix();
-let store: ExtStore;
+let store: RedisStore;
 
 storeContract('Redis', async () => {
   store = await startExtStore({ keyPrefix });

@@ -312,7 +312,7 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
         call('state::delete', { scope, key: 'k' }),
       ]);
       const events = replies.flatMap(({ events = [] }) => events);
-      expect(events.map(({ kind, place }) => [kind, ...place])).toEqual([
+      expect(events.map(({ kind, path }) => [kind, ...path])).toEqual([
         ['state:updated', scope, 'k'],
         ['state:updated', scope, 'k'],
         ['state:updated', scope, 'k'],

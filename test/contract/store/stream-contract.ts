@@ -190,7 +190,7 @@ export function streamContract(name: string, start: () => Promise<RunningStore>)
         call('stream::update', { ...group, item_id: 'a', ops: [{ type: 'set', path: '', value: 1 }] }),
         call('stream.announce', { ...group, item_id: 'b', kind: 'update', data: 2 }),
       ]);
-      const own = replies.flatMap(({ events = [] }) => events).filter(({ place }) => place[1] === 'g');
+      const own = replies.flatMap(({ events = [] }) => events).filter(({ path }) => path[1] === 'g');
       expect(own.map(({ seq }) => seq - at.seq)).toEqual([1, 2, 3, 4, 5]);
       expect(own.map((event) => messageOf(event))).toMatchObject([
         { id: 'a', epoch: at.epoch, event: { type: 'create', data: 1 } },

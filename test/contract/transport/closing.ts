@@ -20,7 +20,7 @@ export function testClosing(transport: TransportUnderTest): void {
 
 /** Calls on a closed connection do nothing. */
 function expectDead({ socket, closings }: Connection): void {
-  const told = closings.length;
+  const before = closings.length;
   expect(socket.isOpen).toBe(false);
   expect(socket.bufferedBytes).toBe(0);
   expect(socket.sendText(textToByteString('too late'))).toBe(true);
@@ -29,7 +29,7 @@ function expectDead({ socket, closings }: Connection): void {
   socket.ping();
   socket.close(1000, 'again');
   socket.terminate();
-  expect(closings.length).toBe(told);
+  expect(closings.length).toBe(before);
 }
 
 function testOwnWord(transport: TransportUnderTest): void {
@@ -47,7 +47,7 @@ function testOwnWord(transport: TransportUnderTest): void {
 
   test('[wire 1.10] by the engine sends as much of the reason as a close frame can hold', async () => {
     await using port = await ContractPort.open(transport);
-    for (const [reason, told] of [
+    for (const [reason, received] of [
       ['x'.repeat(123), 'x'.repeat(123)],
       ['x'.repeat(124), 'x'.repeat(123)],
       ['€'.repeat(41), '€'.repeat(41)],
@@ -57,7 +57,7 @@ function testOwnWord(transport: TransportUnderTest): void {
     ] as const) {
       const { client, connection } = await port.connect();
       connection.socket.close(4400, reason);
-      expect(await client.goodbye()).toEqual({ code: 4400, reason: told });
+      expect(await client.goodbye()).toEqual({ code: 4400, reason: received });
     }
   });
 

@@ -43,7 +43,7 @@ export interface Closing {
   readonly isOverlong: boolean;
 }
 
-export interface Told {
+export interface ReportedMessage {
   readonly bytes: Buffer;
   readonly isBinary: boolean;
 }
@@ -52,11 +52,11 @@ export interface Told {
 export class Connection implements SocketEvents {
   readonly socket: PeerSocket;
   readonly request: AcceptedRequest;
-  readonly messages: Told[] = [];
+  readonly messages: ReportedMessage[] = [];
   readonly closings: Closing[] = [];
   heardCount = 0;
   /** The engine's handling of a message, inside the callback of the transport. */
-  whenMessage: (told: Told) => void = () => {};
+  whenMessage: (message: ReportedMessage) => void = () => {};
 
   constructor(socket: PeerSocket, request: AcceptedRequest) {
     this.socket = socket;
@@ -65,9 +65,9 @@ export class Connection implements SocketEvents {
 
   message(bytes: Uint8Array, isBinary: boolean): void {
     // They are valid only during the call.
-    const told = { bytes: Buffer.from(bytes), isBinary };
-    this.messages.push(told);
-    this.whenMessage(told);
+    const message = { bytes: Buffer.from(bytes), isBinary };
+    this.messages.push(message);
+    this.whenMessage(message);
   }
 
   heard(): void {

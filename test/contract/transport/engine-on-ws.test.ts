@@ -116,9 +116,9 @@ async function attack(url: string, port: number, random: SeededRandom): Promise<
     await breaker.writeAll(bytes);
     if (endsConnection) await breaker.thrownOut(name);
 
-    await using stranger = await BareSocket.dial(port);
-    await stranger.writeAll(brokenRequest(random));
+    await using client = await BareSocket.dial(port);
+    await client.writeAll(brokenRequest(random));
     await worker.settled();
-    expect(stranger.received).not.toContain(' 101 ');
+    expect(client.received).not.toContain(' 101 ');
   }
 }

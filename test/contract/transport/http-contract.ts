@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/effects/clock.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type Client, HttpPortUnderTest, statusesIn, type ToldRequest } from './http-port.ts';
+import { type Client, HttpPortUnderTest, type ReportedRequest, statusesIn } from './http-port.ts';
 import { AMBIGUOUS_REQUESTS, BROKEN_REQUESTS, EVIL_PATH } from './smuggled-requests.ts';
 
 export interface HttpTransportUnderTest {
@@ -25,9 +25,9 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       await using port = await open();
       const lines = `${HOST}X-A: one\r\nx-a: two\r\nContent-Length: 3\r\n`;
       const answer = await port.send(`POST /a%20b/c?x=1&y=%2F HTTP/1.1\r\n${lines}\r\nabc`);
-      const [told] = port.told;
-      expect(told?.exchange).toMatchObject({ method: 'POST', path: '/a%20b/c', query: 'x=1&y=%2F', bodyBytes: 3 });
-      expect(told?.exchange.headers).toEqual(['host', 'a', 'x-a', 'one', 'x-a', 'two', 'content-length', '3']);
+      const [request] = port.requests;
+      expect(request?.exchange).toMatchObject({ method: 'POST', path: '/a%20b/c', query: 'x=1&y=%2F', bodyBytes: 3 });
+      expect(request?.exchange.headers).toEqual(['host', 'a', 'x-a', 'one', 'x-a', 'two', 'content-length', '3']);
       expect(statusesIn(answer)).toEqual([200]);
       expect(answer.endsWith('abc')).toBe(true);
     });
@@ -36,13 +36,13 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       await using port = await open();
       const chunks = '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n';
       const answer = await port.send(`POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunks}`);
-      expect(port.told[0]?.exchange.bodyBytes).toBeUndefined();
+      expect(port.requests[0]?.exchange.bodyBytes).toBeUndefined();
       expect(answer.endsWith('hello world')).toBe(true);
     });
 
     test('answers HEAD with the length and without the body', async () => {
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => exchange.answer(200, [], Buffer.from('12345')),
+        take: ({ exchange }: ReportedRequest) => exchange.answer(200, [], Buffer.from('12345')),
       });
       const answer = await port.send(`HEAD / HTTP/1.1\r\n${HOST}\r\n`);
       expect(answer.toLowerCase()).toContain('content-length: 5\r\n');
@@ -51,7 +51,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
 
     test('answers without a body where there must be none', async () => {
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => exchange.answer(204, ['x-a', 'b'], undefined),
+        take: ({ exchange }: ReportedRequest) => exchange.answer(204, ['x-a', 'b'], undefined),
       });
       const answer = await port.send(`GET / HTTP/1.1\r\n${HOST}\r\n`);
       expect(statusesIn(answer)).toEqual([204]);
@@ -61,7 +61,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
 
     test('sends an answer in pieces, and reports how much of it waits', async () => {
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => {
+        take: ({ exchange }: ReportedRequest) => {
           exchange.begin(202, ['content-type', 'text/plain']);
           exchange.write(Buffer.from('one '));
           exchange.write(Buffer.from('two'));
@@ -76,7 +76,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     test('[X14] sends headers of an answer as UTF-8, with any characters', async () => {
       const lines = ['x-a', 'é € 😀', 'content-disposition', 'attachment; filename="Überß→.txt"'];
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => {
+        take: ({ exchange }: ReportedRequest) => {
           if (exchange.path === '/whole') return exchange.answer(200, lines, Buffer.from('é'));
           exchange.begin(exchange.path === '/bodiless' ? 204 : 200, lines);
           exchange.end();
@@ -91,7 +91,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
 
     test.each([204, 304])('[X14] writes nothing after a head of %i, which has no body', async (status) => {
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => {
+        take: ({ exchange }: ReportedRequest) => {
           if (exchange.path === '/next') return exchange.answer(200, [], Buffer.from('next'));
           exchange.begin(status, ['x-a', 'b']);
           exchange.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged'));
@@ -115,7 +115,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     test('counts what a slow reader has not taken, and reports when it has left', async () => {
       let gone = 0;
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => {
+        take: ({ exchange }: ReportedRequest) => {
           exchange.whenGone(() => gone++);
           exchange.begin(200, []);
           for (let count = 0; count < 64; count++) exchange.write(Buffer.alloc(MIB));
@@ -124,24 +124,24 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       const socket = await port.dial();
       socket.pause();
       socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
-      const told = await waitFor('the request is reported', () => port.told[0]);
-      expect(told.exchange.bufferedBytes).toBeGreaterThan(8 * MIB);
+      const request = await waitFor('the request is reported', () => port.requests[0]);
+      expect(request.exchange.bufferedBytes).toBeGreaterThan(8 * MIB);
       socket.destroy();
       await waitFor('the end is reported', () => gone > 0);
-      expect([gone, told.exchange.isOpen, told.exchange.bufferedBytes]).toEqual([1, false, 0]);
-      told.exchange.write(Buffer.alloc(1));
-      told.exchange.end();
+      expect([gone, request.exchange.isOpen, request.exchange.bufferedBytes]).toEqual([1, false, 0]);
+      request.exchange.write(Buffer.alloc(1));
+      request.exchange.end();
     });
 
     test('stops reading a body and resumes', async () => {
-      await using port = await open({ take: ({ exchange }: ToldRequest) => exchange.pauseBody() });
+      await using port = await open({ take: ({ exchange }: ReportedRequest) => exchange.pauseBody() });
       const socket = await port.dial();
       socket.write(`POST / HTTP/1.1\r\n${HOST}Content-Length: ${64 * MIB}\r\n\r\n`);
       let isAllSent = false;
       socket.write(Buffer.alloc(64 * MIB), () => {
         isAllSent = true;
       });
-      const { exchange, body, complete } = await waitFor('the request is reported', () => port.told[0]);
+      const { exchange, body, complete } = await waitFor('the request is reported', () => port.requests[0]);
       await waitFor('the sender is held up', () => socket.writableLength > 0);
       expect(isAllSent).toBe(false);
       expect(Buffer.concat(body).length).toBeLessThan(8 * MIB);
@@ -152,7 +152,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
 
     test('[X15] each request has the address of its own connection while others are connected', async () => {
       await using port = await open({
-        take: ({ exchange }: ToldRequest) => exchange.answer(200, [], Buffer.from(`<${exchange.remoteAddress}>`)),
+        take: ({ exchange }: ReportedRequest) => exchange.answer(200, [], Buffer.from(`<${exchange.remoteAddress}>`)),
       });
       const ask = async (client: Client, expected: string): Promise<void> => {
         client.received = '';
@@ -203,7 +203,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       expect(await statusOf(`GET /${'a'.repeat(9_000)} HTTP/1.1\r\n${HOST}\r\n`)).toEqual([414]);
       expect(await statusOf(`GET / HTTP/1.1\r\n${HOST}X: ${'a'.repeat(20_000)}\r\n\r\n`)).toEqual([431]);
       expect(await statusOf(`GET / HTTP/1.1\r\n${HOST}${'x: y\r\n'.repeat(101)}\r\n`)).toEqual([431]);
-      expect(port.told).toEqual([]);
+      expect(port.requests).toEqual([]);
     });
 
     test('[guarantees 4] a connection over the limit is answered 503', async () => {
@@ -232,10 +232,10 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     });
 
     test('a port that is closing ends the connection with the answer that is due', async () => {
-      let exchange: ToldRequest['exchange'] | undefined;
+      let exchange: ReportedRequest['exchange'] | undefined;
       await using port = await open({
-        take: (told: ToldRequest) => {
-          exchange = told.exchange;
+        take: (request: ReportedRequest) => {
+          exchange = request.exchange;
         },
       });
       const socket = await port.dial();
@@ -252,14 +252,14 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     test.each(Object.entries(AMBIGUOUS_REQUESTS))('[X14] [fault 36] %s: never two requests', async (name, request) => {
       await using port = await open();
       const statuses = statusesIn(await port.send(request));
-      const evil = port.told.filter(({ exchange }) => exchange.path.includes(EVIL_PATH));
+      const evil = port.requests.filter(({ exchange }) => exchange.path.includes(EVIL_PATH));
       expect(evil).toEqual([]);
       if (transport.toleratedRequests[name] !== undefined) {
         expect(statuses.length).toBeLessThanOrEqual(1);
         return;
       }
       // Some of them turn out to be invalid only at the end of the body.
-      expect(port.told.filter(({ isComplete }) => isComplete())).toEqual([]);
+      expect(port.requests.filter(({ isComplete }) => isComplete())).toEqual([]);
       // Closing without an answer counts as a refusal (PD-28).
       expect(statuses.filter((status) => status !== 400 && status !== 505)).toEqual([]);
     });
@@ -268,7 +268,7 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
       await using port = await open();
       const statuses = statusesIn(await port.send(request));
       if (transport.toleratedRequests[name] !== undefined) return;
-      expect(port.told).toEqual([]);
+      expect(port.requests).toEqual([]);
       expect(statuses.filter((status) => status < 400)).toEqual([]);
     });
   });

@@ -7,7 +7,7 @@ import type { Listener, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { within } from '../../support/wait-for.ts';
 
-export interface ToldRequest {
+export interface ReportedRequest {
   readonly exchange: HttpExchange;
   readonly body: Buffer[];
   /** Resolves with the whole body. */
@@ -18,18 +18,18 @@ export interface ToldRequest {
 export interface HttpPortOptions {
   readonly connectionsMax?: number;
   /** The engine's handling of a request; by default it answers when the body is complete. */
-  take?(told: ToldRequest): void;
+  take?(requests: ReportedRequest): void;
   closesAfterAnswer?(): boolean;
 }
 
 export class HttpPortUnderTest implements AsyncDisposable {
-  readonly told: ToldRequest[];
+  readonly requests: ReportedRequest[];
   readonly refused: number[];
   readonly #listener: Listener;
 
-  private constructor(listener: Listener, told: ToldRequest[], refused: number[]) {
+  private constructor(listener: Listener, requests: ReportedRequest[], refused: number[]) {
     this.#listener = listener;
-    this.told = told;
+    this.requests = requests;
     this.refused = refused;
   }
 
@@ -38,7 +38,7 @@ export class HttpPortUnderTest implements AsyncDisposable {
     options: HttpPortOptions = {},
   ): Promise<HttpPortUnderTest> {
     const { connectionsMax = 100, take = answerWhenComplete, closesAfterAnswer = () => false } = options;
-    const told: ToldRequest[] = [];
+    const requests: ReportedRequest[] = [];
     const refused: number[] = [];
     const listener = await create(new TurningClock()).serve({
       host: '127.0.0.1',
@@ -47,12 +47,12 @@ export class HttpPortUnderTest implements AsyncDisposable {
       closesAfterAnswer,
       request(exchange) {
         const request = readWhole(exchange);
-        told.push(request);
+        requests.push(request);
         take(request);
       },
       refused: (status) => refused.push(status),
     });
-    return new HttpPortUnderTest(listener, told, refused);
+    return new HttpPortUnderTest(listener, requests, refused);
   }
 
   get port(): number {
@@ -130,11 +130,11 @@ export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1])).filter((status) => status !== 100);
 }
 
-function answerWhenComplete({ exchange, complete }: ToldRequest): void {
+function answerWhenComplete({ exchange, complete }: ReportedRequest): void {
   void complete.then((body) => exchange.answer(200, ['content-type', 'text/plain'], body));
 }
 
-function readWhole(exchange: HttpExchange): ToldRequest {
+function readWhole(exchange: HttpExchange): ReportedRequest {
   const body: Buffer[] = [];
   let whole: (bytes: Buffer) => void = () => {};
   let isComplete = false;

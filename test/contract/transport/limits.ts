@@ -159,15 +159,15 @@ function testUpgradeTime(transport: TransportUnderTest): void {
     timeout: 30_000,
   }, async () => {
     await using port = await ContractPort.open(transport);
-    const strangers = [await FrameClient.dial(port.port), await FrameClient.dial(port.port)];
-    strangers[1]?.socket.write(upgradeRequest().slice(0, 60));
+    const clients = [await FrameClient.dial(port.port), await FrameClient.dial(port.port)];
+    clients[1]?.socket.write(upgradeRequest().slice(0, 60));
     const { connection } = await port.connect();
     port.clock.advance(4_500);
-    expect(strangers.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    expect(clients.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
     port.clock.advance(1_500);
     // The other library uses its own clock.
-    for (const { ended } of strangers) await within(20_000, 'the connection is cut', ended);
-    expect(strangers.map(({ head }) => head)).toEqual(['', '']);
+    for (const { ended } of clients) await within(20_000, 'the connection is cut', ended);
+    expect(clients.map(({ head }) => head)).toEqual(['', '']);
     expect(port.connections).toEqual([connection]);
     expect(connection.socket.isOpen).toBe(true);
   });
@@ -176,28 +176,28 @@ function testUpgradeTime(transport: TransportUnderTest): void {
     const { boundUpgradeTime } = transport.cannot;
     skip(boundUpgradeTime !== undefined, boundUpgradeTime);
     await using port = await ContractPort.open(transport);
-    await using stranger = await FrameClient.dial(port.port);
+    await using client = await FrameClient.dial(port.port);
     for (const byte of upgradeRequest().slice(0, 6)) {
-      stranger.socket.write(byte);
+      client.socket.write(byte);
       await port.connect();
       port.clock.advance(1_000);
     }
-    await within(5_000, 'the connection is cut', stranger.ended);
+    await within(5_000, 'the connection is cut', client.ended);
   });
 
   test('[guarantees 4] of the time for a request holds for a refused client that stays', async ({ skip }) => {
     const { boundUpgradeTime } = transport.cannot;
     skip(boundUpgradeTime !== undefined, boundUpgradeTime);
     await using port = await ContractPort.open(transport, { admit: () => ({ ok: false, status: 403, text: 'no' }) });
-    await using stranger = await FrameClient.dial(port.port);
-    stranger.socket.pause();
-    stranger.socket.write(upgradeRequest());
+    await using client = await FrameClient.dial(port.port);
+    client.socket.pause();
+    client.socket.write(upgradeRequest());
     await using other = await FrameClient.dial(port.port);
     other.socket.write(upgradeRequest());
     await other.answered();
     port.clock.advance(6_000);
-    stranger.socket.resume();
-    await within(5_000, 'the connection is cut', stranger.ended);
-    expect(stranger.status).toBe(403);
+    client.socket.resume();
+    await within(5_000, 'the connection is cut', client.ended);
+    expect(client.status).toBe(403);
   });
 }

@@ -72,10 +72,10 @@ function testDelivery(transport: TransportUnderTest): void {
   });
 
   test('[wire 13] has the last line of a repeated header, with either way of asking for it', async () => {
-    const told: (string | undefined)[] = [];
+    const values: (string | undefined)[] = [];
     const offers: (readonly string[])[] = [];
     const admit = ({ header, headers, subprotocols }: UpgradeRequest): Admission => {
-      told.push(header('authorization'), headers().get('authorization'));
+      values.push(header('authorization'), headers().get('authorization'));
       offers.push(subprotocols);
       return { ok: true, subprotocol: undefined };
     };
@@ -84,7 +84,7 @@ function testDelivery(transport: TransportUnderTest): void {
     // That header is a list: its lines are joined (RFC 6455).
     const offer = ['Sec-WebSocket-Protocol: a, b', 'Sec-WebSocket-Protocol: c'];
     await port.connect(upgradeRequest({ lines: [...twice, ...offer] }));
-    expect(told).toEqual(['Bearer two', 'Bearer two']);
+    expect(values).toEqual(['Bearer two', 'Bearer two']);
     expect(offers).toEqual([['a', 'b', 'c']]);
   });
 
@@ -101,16 +101,16 @@ function testDelivery(transport: TransportUnderTest): void {
   });
 
   test.each([
-    { host: '127.0.0.1', from: '127.0.0.1', told: '127.0.0.1' },
-    { host: '::1', from: '::1', told: '0000:0000:0000:0000:0000:0000:0000:0001' },
-    { host: '::', from: '::1', told: '0000:0000:0000:0000:0000:0000:0000:0001' },
-    { host: '::', from: '127.0.0.1', told: '0000:0000:0000:0000:0000:ffff:7f00:0001' },
-  ])('[wire 13] from $from to $host has its address in full', async ({ host, from, told }) => {
+    { host: '127.0.0.1', from: '127.0.0.1', address: '127.0.0.1' },
+    { host: '::1', from: '::1', address: '0000:0000:0000:0000:0000:0000:0000:0001' },
+    { host: '::', from: '::1', address: '0000:0000:0000:0000:0000:0000:0000:0001' },
+    { host: '::', from: '127.0.0.1', address: '0000:0000:0000:0000:0000:ffff:7f00:0001' },
+  ])('[wire 13] from $from to $host has its address in full', async ({ host, from, address }) => {
     const asked: Snapshot[] = [];
     await using port = await ContractPort.open(transport, { host, admit: keepRequests(asked) });
     const { client, connection } = await port.connect(undefined, from);
-    expect(asked.map(({ remoteAddress }) => remoteAddress)).toEqual([told]);
-    expect(connection.request.remoteAddress).toBe(told);
+    expect(asked.map(({ remoteAddress }) => remoteAddress)).toEqual([address]);
+    expect(connection.request.remoteAddress).toBe(address);
     client.sendText('over it');
     await connection.hears(1);
   });

@@ -179,19 +179,19 @@ function testSlowReaders(transport: TransportUnderTest): void {
       client.socket.pause();
       while (socket.bufferedBytes === 0) socket.sendBinary(patternOf(MIB));
       socket.sendBinary(patternOf(bytes));
-      let toldCount = 0;
+      let sentCount = 0;
       let waitingBytes = -1;
       socket.whenDrained(() => {
-        toldCount += 1;
+        sentCount += 1;
         waitingBytes = socket.bufferedBytes;
         // Messages sent inside the callback leave like any other.
         socket.sendBinary(Buffer.from('after it'));
       });
-      expect(toldCount).toBe(0);
+      expect(sentCount).toBe(0);
       client.socket.resume();
-      await waitFor('it is reported', () => toldCount > 0);
-      await waitFor('all arrives', () => client.frames.at(-1)?.payload.toString() === 'after it', 20_000);
-      expect([toldCount, waitingBytes]).toEqual([1, 0]);
+      await waitFor('the send is reported', () => sentCount > 0);
+      await waitFor('all frames have arrived', () => client.frames.at(-1)?.payload.toString() === 'after it', 20_000);
+      expect([sentCount, waitingBytes]).toEqual([1, 0]);
     },
   );
 
@@ -206,7 +206,7 @@ function testSlowReaders(transport: TransportUnderTest): void {
       isTold = true;
     });
     client.socket.destroy();
-    await waitFor('it is noticed', () => !socket.isOpen);
+    await waitFor('the loss is noticed', () => !socket.isOpen);
     expect(isTold).toBe(false);
   });
 

@@ -60,18 +60,18 @@ export function testVerdicts(transport: TransportUnderTest): void {
     const { port, asked } = await askingPort(transport);
     await using _ = port;
     const { client, one } = await dial(port, asked);
-    const told: Connection[] = [];
+    const admitted: Connection[] = [];
     one.decide({
       ok: true,
       subprotocol: undefined,
       connected(socket, request) {
         const connection = new Connection(socket, request);
-        told.push(connection);
+        admitted.push(connection);
         return connection;
       },
     });
     await client.answered();
-    expect([told.length, port.connections.length]).toEqual([1, 0]);
+    expect([admitted.length, port.connections.length]).toEqual([1, 0]);
   });
 
   test('[X6] a client that leaves before the verdict is reported once, and never as connected', async () => {

@@ -1,12 +1,13 @@
 // An engine, its console and its command line on the IPv6 loopback, written with and without the brackets of URLs.
 
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startConsole } from '../../../src/console/server/server.ts';
 import { isConsoleInfo } from '../../../src/generated/console-contract.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient } from '../../support/clients/stream-client.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
 import { runSvc, spawnSvc } from '../cli/cli-process.ts';
 
 const MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
@@ -27,13 +28,8 @@ function urlOf({ urls }: TestEngine, scheme: string, nth = 0): URL {
   return new URL(urls.filter((url) => url.startsWith(scheme))[nth] ?? '');
 }
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-describe.each(['uws', 'ws'])('an engine on %s', (transport) => {
-  test.each(['::1', '[::1]'])('[PD-43] listens on %s, and says so in its addresses', async (host) => {
-    vi.stubEnv('SVC_TRANSPORT', transport);
+onBothTransports('an engine', () => {
+  test.each(['::1', '[::1]'])('[PD-43] listens on %s, and its addresses contain [::1]', async (host) => {
     await using engine = await startOn(host);
     for (const url of engine.urls) expect(new URL(url).hostname).toBe('[::1]');
     await using worker = await RawWorker.connect(engine.url);
@@ -50,8 +46,8 @@ describe.each(['uws', 'ws'])('an engine on %s', (transport) => {
   });
 });
 
-describe('programs beside it', () => {
-  test.each(['::1', '[::1]'])('a console on %s finds an engine there, whichever way it asks', async (host) => {
+describe('programs next to an engine on the IPv6 loopback', () => {
+  test.each(['::1', '[::1]'])('a console on %s reaches its HTTP port, its bridge and its stream port', async (host) => {
     await using engine = await startOn(host);
     const [enginePort, bridgePort, streamPort] = [
       Number(urlOf(engine, 'http').port),
@@ -83,23 +79,25 @@ describe('programs beside it', () => {
     }
   });
 
-  test('the command line calls it by its address, and passes it on to a console', { timeout: 60_000 }, async () => {
+  test('the command line calls the engine by its address, and starts a console for it', {
+    timeout: 60_000,
+  }, async () => {
     await using engine = await startOn('::1');
     const called = await runSvc(['trigger', 'engine::health::check', '--url', engine.url]);
     expect(called).toMatchObject({ code: 0 });
     const ports = ['--port', '0', '--engine-port', urlOf(engine, 'http').port, '--bridge-port', String(engine.port)];
     for (const host of ['::1', '[::1]']) {
       const child = spawnSvc(['console', '--engine-host', host, ...ports]);
-      let told = '';
+      let output = '';
       child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-        told += text;
+        output += text;
       });
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        told += text;
+        output += text;
       });
       const expected = `The engine is expected at http://[::1]:${urlOf(engine, 'http').port}`;
-      await waitFor('it says where the engine is', () => told.includes(expected), 20_000);
-      const [, page = ''] = /(http:\/\/127\.0\.0\.1:\d+\/)/.exec(told) ?? [];
+      await waitFor('the console prints the address of the engine', () => output.includes(expected), 20_000);
+      const [, page = ''] = /(http:\/\/127\.0\.0\.1:\d+\/)/.exec(output) ?? [];
       expect((await fetch(new URL('/api/status', page))).status).toBe(200);
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');

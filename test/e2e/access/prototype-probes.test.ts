@@ -1,20 +1,15 @@
-// Fault test 42: dangerous names through every JSON input, over both forms of the wire. Engine and SDK run in this process, so whatever one of them did to objects would show here.
+// Fault test 42: dangerous names through every JSON input, over both forms of the wire. Engine and SDK run in this
+// process, so a polluted prototype would be visible here.
 
-import { afterEach, describe, expect, test } from 'vitest';
-import { Enqueue, http as httpTrigger, ops, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { describe, expect, test } from 'vitest';
+import { Enqueue, http as httpTrigger, ops } from '../../../src/sdk/index.ts';
 import { allOf } from '../../support/all-of.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { STATE_IN_MEMORY, sdkWorkers } from '../sdk-workers.ts';
 
-const IN_MEMORY = `drain_timeout_ms: 100
-workers:
-  - name: svc-worker-manager
-    config: {port: 0}
-  - name: svc-state
-    config: {adapter: {name: kv, config: {store_method: in_memory}}}
-`;
-const EVERY_INPUT = `${IN_MEMORY}  - {name: svc-http, config: {port: 0}}
+const EVERY_INPUT = `${STATE_IN_MEMORY}  - {name: svc-http, config: {port: 0}}
   - {name: svc-stream, config: {port: 0, host: 127.0.0.1, adapter: {name: kv, config: {store_method: in_memory}}}}
   - {name: svc-pubsub}
   - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}
@@ -26,17 +21,13 @@ const VALUE: unknown = JSON.parse(
   '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"list":[{"__proto__":{"polluted":1}}]}',
 );
 
-const workers: SvcWorker[] = [];
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
+const connect = sdkWorkers();
 
 describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
-  test('[X19] [fault 42] values with dangerous keys come back as they went, and no object has changed', async () => {
+  test('[X19] [fault 42] values with dangerous keys are read as they were written, and no prototype changes', async () => {
     const line = faultLine('42', `prototype probes over ${wire}`, 'changed=0');
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const { state } = connect(engine.url, wire);
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const { state } = connect(engine.url, { wire });
     const keysBefore = Reflect.ownKeys(Object.prototype);
     await state.set('s', 'k', VALUE);
     expect(JSON.stringify(await state.get('s', 'k'))).toBe(JSON.stringify(VALUE));
@@ -50,10 +41,10 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  test('[X19] [fault 42] bodies, items, events, jobs and their headers pass through as they are', async () => {
+  test('[X19] [fault 42] dangerous keys in bodies, headers, items, events and jobs arrive unchanged', async () => {
     const line = faultLine('42', `prototype probes of every module over ${wire}`, 'changed=0');
     await using engine = await startTestEngine({ yaml: EVERY_INPUT });
-    const svc = connect(engine.url, wire);
+    const svc = connect(engine.url, { wire });
     const keysBefore = Reflect.ownKeys(Object.prototype);
     const text = JSON.stringify(VALUE);
     const seen = new Map<string, string>();
@@ -84,9 +75,9 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  test('[X19] [fault 42] dangerous names are names of scopes and keys like any other', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const { state } = connect(engine.url, wire);
+  test('[X19] [fault 42] scopes and keys may have dangerous names', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const { state } = connect(engine.url, { wire });
     for (const name of NAMES) {
       expect(await state.get(name, name)).toBeNull();
       await state.set(name, name, { name });
@@ -95,9 +86,9 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(await allOf(state.scopes())).toEqual(NAMES.toSorted());
   });
 
-  test('[X19] [fault 42] update paths and merged keys refuse what reaches a prototype, and nothing else', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const { state } = connect(engine.url, wire);
+  test('[X19] [fault 42] updates refuse exactly the paths and merged keys that reach a prototype', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const { state } = connect(engine.url, { wire });
     for (const name of NAMES) {
       const tried = await state.update('s', name, ops.set(name, 1), ops.merge(['a', name], { x: 1 }), ops.remove(name));
       const isRefused = ['__proto__', 'constructor', 'prototype'].includes(name);
@@ -110,19 +101,19 @@ describe.each(['binary', 'json'] as const)('[X19] Over the %s form', (wire) => {
     expect(Reflect.get({}, 'x')).toBeUndefined();
   });
 
-  test('[X19] [fault 42] dangerous keys of a trigger pass through its config, its metadata and its event', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const svc = connect(engine.url, wire);
+  test('[X19] [fault 42] dangerous keys in the config, metadata and events of a trigger arrive unchanged', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const svc = connect(engine.url, { wire });
     const events: { new_value: unknown }[] = [];
-    // As a program without types says it.
+    // A program without types can pass any type.
     const type: string = 'state';
     const refused = svc.registerTrigger({ type, function_id: 'f', config: VALUE });
     await expect(refused.ready()).rejects.toMatchObject({ code: 'trigger_registration_failed' });
-    svc.registerFunction('told', (event: { new_value: unknown }, { metadata }) =>
+    svc.registerFunction('note', (event: { new_value: unknown }, { metadata }) =>
       events.push({ ...event, ...{ metadata } }),
     );
     await svc
-      .registerTrigger({ type: 'state', function_id: 'told', config: { scope: '__proto__' }, metadata: VALUE })
+      .registerTrigger({ type: 'state', function_id: 'note', config: { scope: '__proto__' }, metadata: VALUE })
       .ready();
     await svc.state.set('__proto__', 'constructor', VALUE);
     await waitFor('the event', () => events.length > 0);
@@ -137,10 +128,4 @@ interface HttpInput {
   readonly body: unknown;
   readonly query_params: object;
   readonly headers: object;
-}
-
-function connect(url: string, wire: 'binary' | 'json'): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });
-  workers.push(svc);
-  return svc;
 }

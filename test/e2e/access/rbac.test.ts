@@ -1,8 +1,8 @@
-// A port for browsers, over real sockets: who gets in, what is reached through it, and by whom it is left alone.
+// A restricted port over real sockets: which connections it admits, and which functions they reach.
 
 import { createConnection } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Enqueue, registerWorker, type SvcWorker, Void } from '../../../src/sdk/index.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Enqueue, Void } from '../../../src/sdk/index.ts';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
 import { IiiClient } from '../../support/clients/iii-client.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -10,6 +10,8 @@ import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
 
 const TYPES = ['http', 'cron', 'state', 'event', 'stream', 'engine::functions-available', 'mine'];
 
@@ -36,17 +38,10 @@ beforeEach(() => {
   vi.spyOn(console, 'debug').mockReturnValue(undefined);
 });
 
-const workers: SvcWorker[] = [];
+const connect = sdkWorkers();
 
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
-
-describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
-  beforeEach(() => vi.stubEnv('SVC_TRANSPORT', transport));
-
-  test('[X6] The auth function decides before there is a socket', async () => {
+onBothTransports('a restricted port', (transport) => {
+  test('[X6] The auth function answers before the socket opens', async () => {
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
     await backend.serve('auth', (input) => (tokenOf(input) === 'good' ? { context: {} } : null));
@@ -72,7 +67,7 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
     },
   );
 
-  test('[X6] [fault 38] One that is absent, throws, dies when asked or never answers opens no socket', async () => {
+  test('[X6] [fault 38] No socket opens when the auth function is missing, throws, is lost or does not answer', async () => {
     const line = faultLine('38', `auth absent, failing or silent on ${transport}`, 'sockets=0');
     await using engine = await startGuarded('limits: {browser: {ask_timeout_ms: 200}}\n');
     const ask = (): Promise<{ status: number }> => tryUpgrade(portOf(engine));
@@ -97,7 +92,7 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
     line.figure = 'sockets=0';
   });
 
-  test('[guarantees 4] Half-done handshakes are bounded, and one that is broken off gives its place back', async () => {
+  test('[guarantees 4] The number of waiting handshakes is limited, and an aborted one no longer counts', async () => {
     await using engine = await startGuarded('limits: {browser: {auth_calls: 2, connections: 2}}\n');
     await using backend = await RawWorker.connect(engine.url);
     await backend.register('auth');
@@ -115,7 +110,7 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
     expect(page).toBe(true);
   });
 
-  test('[PD-43] A browser brings its token as a subprotocol; the engine selects ours and never the token', async () => {
+  test('[PD-43] A browser sends its token as a subprotocol; the engine selects its own and never the token', async () => {
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
     const seen: unknown[] = [];
@@ -143,7 +138,7 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
     expect(await page.closed).toMatchObject({ code: 1009 });
   });
 
-  test('[X3] Pages of another host are refused, the same host is not', async () => {
+  test('[X3] A page of another host is refused, and one of the same host is admitted', async () => {
     await using engine = await startTestEngine({ yaml: yamlOf('rbac: {expose_functions: []}') });
     const from = (origin: string) => tryUpgrade(portOf(engine), { headers: { origin } });
     expect(await from('http://evil.example')).toMatchObject({ status: 403 });
@@ -151,8 +146,8 @@ describe.each(['uws', 'ws'])('a port for browsers on %s', (transport) => {
   });
 });
 
-describe.each(['binary', 'json'] as const)('through the %s form', (wire) => {
-  test('[X5] [X7] [fault 37] No spelling of a hidden id is reached on any way in, and all are answered alike', async () => {
+describe.each(['binary', 'json'] as const)('a restricted connection of the %s form', (wire) => {
+  test('[X5] [X7] [fault 37] reaches no hidden function in any spelling, and gets the same error for all of them', async () => {
     const line = faultLine('37', `RBAC reach-around over ${wire}`, 'reached=0');
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
@@ -162,7 +157,7 @@ describe.each(['binary', 'json'] as const)('through the %s form', (wire) => {
     for (const id of VARIANTS.filter((variant) => !variant.startsWith('engine::') && variant !== 'auth')) {
       await backend.serve(id, () => void reached.push(id));
     }
-    const svc = connect(urlOf(engine), wire);
+    const svc = connect(urlOf(engine), { wire });
     expect(await svc.trigger({ function_id: 'api::echo', payload: 1 })).toBe(1);
     for (const function_id of VARIANTS) {
       const failures = await Promise.all([
@@ -182,14 +177,14 @@ describe.each(['binary', 'json'] as const)('through the %s form', (wire) => {
   });
 });
 
-describe('too many messages', () => {
-  test('[guarantees 4] are refused in the binary form too, where one frame holds many', async () => {
+describe('too many messages on a restricted port', () => {
+  test('[guarantees 4] are refused also when one binary frame holds many of them', async () => {
     await using engine = await startGuarded('limits: {browser: {messages_per_second: 1, messages_burst: 20}}\n');
     await using backend = await RawWorker.connect(engine.url);
     await backend.serve('auth', () => ({ context: {} }));
     await backend.serve('api::echo', (data) => data);
     await using client = await BinaryClient.connect(urlOf(engine));
-    // Each of these names its function anew: two messages a call.
+    // Each call sends the name of its function again, so it is two messages.
     const answers = await Promise.all(Array.from({ length: 30 }, () => client.call('api::echo', 1)));
     const refused = answers.filter(({ isError }) => isError);
     expect(refused.length).toBeGreaterThanOrEqual(20);
@@ -197,8 +192,8 @@ describe('too many messages', () => {
   });
 });
 
-describe('triggers', () => {
-  test('[X7] [X9] [fault 37] No spelling of a hidden id is a target or a condition, of whatever type', async () => {
+describe('a trigger of a restricted connection', () => {
+  test('[X7] [X9] [fault 37] has no hidden function as target or condition, in any spelling, for any type', async () => {
     await using engine = await startGuarded();
     await using backend = await RawWorker.connect(engine.url);
     await backend.serve('auth', () => ({ context: {}, allowed_trigger_types: TYPES }));
@@ -224,8 +219,8 @@ describe('triggers', () => {
   });
 });
 
-describe('a worker of a trusted port and one of a port for browsers', () => {
-  test('[X9] [X10] call each other with the published client, each within its bounds', async () => {
+describe('a worker on a trusted port and one on a restricted port', () => {
+  test('[X9] [X10] call each other with the published iii client, within the grant of the restricted one', async () => {
     await using engine = await startGuarded();
     await using backend = new IiiClient(engine.url);
     backend.sdk.registerFunction('auth', async (input: unknown) =>
@@ -250,7 +245,7 @@ describe('a worker of a trusted port and one of a port for browsers', () => {
     await using engine = await startTestEngine({ yaml: yamlOf('rbac: {}') });
     await using backend = await RawWorker.connect(engine.url);
     await backend.register('f');
-    const svc = connect(urlOf(engine), 'binary');
+    const svc = connect(urlOf(engine));
     const { writer, reader } = await svc.createChannel();
     await writer.write(Buffer.from('through'));
     await writer.close();
@@ -259,8 +254,8 @@ describe('a worker of a trusted port and one of a port for browsers', () => {
   });
 });
 
-describe('how it starts', () => {
-  test('[X5] A port without an auth function is warned of, and refused where warnings are errors', async () => {
+describe('the start of a restricted port', () => {
+  test('[X5] without an auth function logs a warning, and is an error in strict mode', async () => {
     const yaml = yamlOf('rbac: {expose_functions: [\'match("api::*")\']}');
     await using engine = await startTestEngine({ yaml });
     expect(engine.warnings.join('\n')).toContain('workers[1].config.rbac: No auth_function_id');
@@ -269,7 +264,7 @@ describe('how it starts', () => {
     await expect(startTestEngine({ yaml: `strict: true\n${yaml}` })).rejects.toThrow('No auth_function_id');
   });
 
-  test('[X2] It may listen on every address without the token of the bridge', async () => {
+  test('[X2] on every address needs no bridge token', async () => {
     await using engine = await startTestEngine({
       yaml: yamlOf('host: 0.0.0.0\n      rbac: {auth_function_id: auth}'),
     });
@@ -277,7 +272,7 @@ describe('how it starts', () => {
   });
 });
 
-/** The bridge, and a port for browsers with an auth function that exposes `api::*`. */
+/** The bridge, and a restricted port with an auth function that exposes `api::*`. */
 function startGuarded(settings = ''): Promise<TestEngine> {
   return startTestEngine({
     yaml: settings + yamlOf('rbac: {auth_function_id: auth, expose_functions: [\'match("api::*")\']}'),
@@ -299,18 +294,12 @@ function yamlOf(config: string): string {
 }
 
 function urlOf({ urls: [, url] }: TestEngine): string {
-  if (url === undefined) throw new Error('There is no port for browsers');
+  if (url === undefined) throw new Error('There is no restricted port');
   return url.replace('0.0.0.0', '127.0.0.1');
 }
 
 function portOf(engine: TestEngine): number {
   return Number(new URL(urlOf(engine)).port);
-}
-
-function connect(url: string, wire: 'binary' | 'json'): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });
-  workers.push(svc);
-  return svc;
 }
 
 /** How a call failed, with the id itself taken out. */
@@ -327,7 +316,7 @@ function tokenOf(input: unknown): unknown {
   return Reflect.get(Object(input), 'query_params').token?.[0];
 }
 
-/** A complete upgrade request whose answer nobody waits for. */
+/** Sends a complete upgrade request and does not read the answer. */
 function halfDone(port: number) {
   const socket = createConnection(port, '127.0.0.1');
   socket.on('error', () => {});

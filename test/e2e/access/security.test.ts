@@ -1,4 +1,4 @@
-// Who may open a connection on a worker port, seen from outside: each request on a socket of its own.
+// Which requests may open a connection on a worker port. Each request has its own socket.
 
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
@@ -17,11 +17,11 @@ function onePort(config: string, settings = ''): string {
   return `drain_timeout_ms: 100\n${settings}\nworkers:\n  - name: svc-worker-manager\n    config: {port: 0, ${config}}\n`;
 }
 
-/** Every address of the machine; the engine takes it only with a token. */
+/** Every address of the machine; the engine accepts it only with a token. */
 const OPEN_PORT = onePort('host: 0.0.0.0', `bridge_token: ${TOKEN}`);
 
 describe('the address of a worker port', () => {
-  test('[X1] a port without a host listens on 127.0.0.1 and nowhere else', async () => {
+  test('[X1] a port without a host listens only on 127.0.0.1', async () => {
     await using engine = await startTestEngine();
     expect(new URL(engine.url).hostname).toBe('127.0.0.1');
     expect(await tryUpgrade(engine.port)).toMatchObject({ status: 101 });
@@ -35,7 +35,7 @@ describe('the address of a worker port', () => {
     }
   });
 
-  test('[X1] an IPv6 port tells its address so that clients can use it', async () => {
+  test('[X1] the address of an IPv6 port is a URL that clients can use', async () => {
     await using engine = await startTestEngine({ yaml: onePort('host: "::1"') });
     expect(engine.url).toBe(`ws://[::1]:${engine.port}`);
     await using worker = await RawWorker.connect(engine.url);
@@ -43,7 +43,7 @@ describe('the address of a worker port', () => {
   });
 
   test.each(['0.0.0.0', '"::"', '192.168.0.7', 'engine.example'])(
-    '[X2] without bridge_token it is a start error to listen on %s, and the error names the entry',
+    '[X2] listening on %s without bridge_token is a start error that names the entry',
     async (host) => {
       await expect(startTestEngine({ yaml: onePort(`host: ${host}`) })).rejects.toMatchObject({
         name: 'StartError',
@@ -55,7 +55,7 @@ describe('the address of a worker port', () => {
     },
   );
 
-  test('[X2] a token below 32 bytes is refused, without being repeated', async () => {
+  test('[X2] a token shorter than 32 bytes is refused by an error that does not quote it', async () => {
     const yaml = onePort('host: 0.0.0.0', 'bridge_token: short-token-of-22-bytes');
     const refusal = startTestEngine({ yaml });
     await expect(refusal).rejects.toThrow(/bridge_token.*at least 32/s);
@@ -66,7 +66,7 @@ describe('the address of a worker port', () => {
 describe('the token of a worker port', () => {
   test.each([
     ['the right one', WITH_TOKEN, 101],
-    ['the right one behind a scheme in small letters', { authorization: `bearer ${TOKEN}` }, 101],
+    ['the right one after a scheme in small letters', { authorization: `bearer ${TOKEN}` }, 101],
     ['none', {}, 401],
     ['an empty one', { authorization: 'Bearer ' }, 401],
     ['a wrong one of the same length', { authorization: `Bearer ${TOKEN.slice(0, -1)}x` }, 401],
@@ -78,36 +78,32 @@ describe('the token of a worker port', () => {
     ['it in another header', { 'x-api-key': TOKEN }, 401],
     ['it as a subprotocol', { 'sec-websocket-protocol': `Authorization, ${TOKEN}` }, 401],
     ['it as a cookie', { cookie: `token=${TOKEN}` }, 401],
-  ])(
-    '[X2] %s is answered with what it deserves, on every path',
-    async (_case, headers: Record<string, string>, status) => {
-      await using engine = await startTestEngine({ yaml: OPEN_PORT });
-      for (const path of PATHS)
-        expect(await tryUpgrade(engine.port, { path, headers }), path).toMatchObject({ status });
-    },
-  );
+  ])('[X2] %s is admitted or refused alike on every path', async (_case, headers: Record<string, string>, status) => {
+    await using engine = await startTestEngine({ yaml: OPEN_PORT });
+    for (const path of PATHS) expect(await tryUpgrade(engine.port, { path, headers }), path).toMatchObject({ status });
+  });
 
-  test('[X2] it is not read from the address', async () => {
+  test('[X2] the token is not read from the address', async () => {
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     for (const path of [`/?token=${TOKEN}`, `/?bridge_token=${TOKEN}`, `/?authorization=Bearer%20${TOKEN}`]) {
       expect(await tryUpgrade(engine.port, { path })).toMatchObject({ status: 401 });
     }
   });
 
-  test('[X2] once set it is asked for on a loopback port too', async () => {
+  test('[X2] a token that is set is required on a loopback port too', async () => {
     await using engine = await startTestEngine({ yaml: onePort('host: 127.0.0.1', `bridge_token: ${TOKEN}`) });
     expect(await tryUpgrade(engine.port)).toMatchObject({ status: 401 });
     expect(await tryUpgrade(engine.port, { headers: WITH_TOKEN })).toMatchObject({ status: 101 });
   });
 
-  test("[X2] the peer's published client sends it as a header of its own", async () => {
+  test('[X2] the published iii client sends the token in a header', async () => {
     vi.spyOn(console, 'debug').mockReturnValue(undefined);
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     await using client = new IiiClient(`ws://127.0.0.1:${engine.port}`, { headers: WITH_TOKEN });
     await client.ready();
   });
 
-  test('[wire 13] telemetry needs none while a worker of the same address is connected, and only then', async () => {
+  test('[wire 13] a telemetry socket needs no token while a worker of the same address is connected', async () => {
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     const telemetry = (options: UpgradeOptions = {}) => tryUpgrade(engine.port, { ...options, path: '/otel' });
     const url = `ws://127.0.0.1:${engine.port}`;
@@ -116,7 +112,7 @@ describe('the token of a worker port', () => {
     expect(await telemetry()).toMatchObject({ status: 101 });
     expect(await telemetry({ headers: { authorization: 'Bearer guess' } })).toMatchObject({ status: 401 });
     expect(await telemetry({ from: '127.0.0.2' })).toMatchObject({ status: 401 });
-    // A telemetry socket vouches for nobody.
+    // A telemetry socket is no worker.
     await using socket = await RawWorker.open(url, { path: '/otel' });
     worker.close();
     await worker.closed;
@@ -124,7 +120,7 @@ describe('the token of a worker port', () => {
     expect(socket.socket.readyState).toBe(socket.socket.OPEN);
   });
 
-  test('[X22] neither a right nor a wrong token is ever written to the log', async () => {
+  test('[X22] no token is written to the log, whether right or wrong', async () => {
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     const guess = 'guessed-token-0123456789-abcdefghijk';
     const secrets = [TOKEN, guess];
@@ -192,7 +188,7 @@ describe('the Host and Origin of a request', () => {
   ];
   const yaml = onePort('allowed_origins: ["https://console.example"]', 'allowed_hosts: [SVC.internal]');
 
-  test('[X3] a name that anybody can point at this machine is not served, on no path and with no Origin', async () => {
+  test('[X3] a Host that any name server can point at this machine is refused on every path, with any Origin', async () => {
     await using engine = await startTestEngine({ yaml });
     for (const path of PATHS) {
       for (const host of servedHosts) {
@@ -207,7 +203,7 @@ describe('the Host and Origin of a request', () => {
     }
   });
 
-  test('[X3] a web page passes only with an Origin on the list, as a whole, and only to a served Host', async () => {
+  test('[X3] a web page passes only when its whole Origin is in allowed_origins', async () => {
     await using engine = await startTestEngine({ yaml });
     for (const path of PATHS) {
       for (const origin of listedOrigins) {
@@ -224,7 +220,7 @@ describe('the Host and Origin of a request', () => {
     expect(engine.counters.get('connections.refused', '403')).toBe(2 * strangeOrigins.length);
   });
 
-  test("[X3] by default the console's own pages pass and no others", async () => {
+  test('[X3] by default only the pages of the console pass', async () => {
     await using engine = await startTestEngine();
     const statusFor = async (origin: string) => (await tryUpgrade(engine.port, { headers: { origin } })).status;
     expect(await statusFor('http://127.0.0.1:3113')).toBe(101);
@@ -233,7 +229,7 @@ describe('the Host and Origin of a request', () => {
     expect(await statusFor('http://localhost:3000')).toBe(403);
   });
 
-  test('[X3] a right token does not make up for a strange Host or Origin', async () => {
+  test('[X3] an unknown Host or Origin is refused even with the right token', async () => {
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     for (const strange of [{ host: 'evil.example' }, { origin: 'http://evil.example' }]) {
       const headers = { ...WITH_TOKEN, ...strange };
@@ -241,7 +237,7 @@ describe('the Host and Origin of a request', () => {
     }
   });
 
-  test('[X3] a port on every address serves any address and still no name it was not told', async () => {
+  test('[X3] a port on every address serves every address, and no name that is not in allowed_hosts', async () => {
     await using engine = await startTestEngine({ yaml: OPEN_PORT });
     const statusFor = async (host: string) =>
       (await tryUpgrade(engine.port, { headers: { ...WITH_TOKEN, host } })).status;
@@ -259,13 +255,13 @@ describe('a request that gets no socket', () => {
     }
   });
 
-  test('[wire 1.2] a path of any length costs no more than a short log line', async () => {
+  test('[wire 1.2] a long path is cut in the log line', async () => {
     await using engine = await startTestEngine();
     await tryUpgrade(engine.port, { path: `/${'x'.repeat(8_000)}` });
     expect(engine.log.at(-1)?.length).toBeLessThan(300);
   });
 
-  test('[wire 1.2] a plain GET is told that the port speaks WebSocket', async () => {
+  test('[wire 1.2] a plain GET is answered 426 and that the port speaks WebSocket', async () => {
     await using engine = await startTestEngine();
     for (const path of ['/', '/?a=b', '/otel']) {
       expect(await getPage(engine.port, { path })).toMatchObject({ status: 426, text: 'This port speaks WebSocket' });
@@ -278,7 +274,7 @@ describe('a request that gets no socket', () => {
     expect(await tryUpgrade(engine.port, { path: '/?token=abc&x[]=%00', headers })).toMatchObject({ status: 101 });
   });
 
-  test('[wire 1.3] compression is never agreed to, and no subprotocol but our own', async () => {
+  test('[wire 1.3] the engine agrees to no compression, and only to its own subprotocols', async () => {
     await using engine = await startTestEngine();
     const headers = { 'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits' };
     const plain = await tryUpgrade(engine.port, { headers });
@@ -289,7 +285,7 @@ describe('a request that gets no socket', () => {
     expect(chosen['sec-websocket-protocol']).toBe('svc.json.v1');
   });
 
-  test('[wire 1.2] one connection over the limit is answered 503, until another one leaves', async () => {
+  test('[wire 1.2] a connection over the limit is answered 503 until another one leaves', async () => {
     await using engine = await startTestEngine({ yaml: onePort('', 'limits: {trusted: {connections: 2}}') });
     await using first = await RawWorker.connect(engine.url);
     await using telemetry = await RawWorker.open(engine.url, { path: '/otel' });
@@ -297,11 +293,11 @@ describe('a request that gets no socket', () => {
     expect(await tryUpgrade(engine.port, { path: '/otel' })).toMatchObject({ status: 503 });
     await first.settled();
     telemetry.close();
-    await waitFor('there is room again', async () => (await tryUpgrade(engine.port)).status === 101);
+    await waitFor('a connection is admitted', async () => (await tryUpgrade(engine.port)).status === 101);
     expect(engine.counters.get('connections.refused', '503')).toBeGreaterThanOrEqual(2);
   });
 
-  test('[wire 1.2] more connections per second than allowed are answered 429, until the second is over', async () => {
+  test('[wire 1.2] connections over the rate limit are answered 429 until the next second', async () => {
     const clock = new TurningClock();
     const yaml = onePort('', 'limits: {trusted: {connections_per_second: 3}}');
     await using engine = await startTestEngine({ yaml, clock });
@@ -314,7 +310,7 @@ describe('a request that gets no socket', () => {
     clock.advance(999);
     expect(await statuses(1)).toEqual([429]);
     clock.advance(1);
-    // What is refused for another reason takes nobody's place.
+    // A request that is refused for another reason does not count.
     await tryUpgrade(engine.port, { headers: { origin: 'http://evil.example' } });
     await tryUpgrade(engine.port, { path: '/unknown' });
     expect(await statuses(4)).toEqual([101, 101, 101, 429]);

@@ -1,4 +1,4 @@
-// A writer that does not wait, against a reader that does not read: what it costs the engine, seen from outside.
+// The memory and the files that the engine uses for a writer that does not wait and a reader that does not read.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
@@ -20,8 +20,8 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('a foreign writer that is faster than its reader', () => {
-  test('[CH3] costs no memory beyond the bound, and not a byte is lost or out of place', async () => {
+describe('a writer without flow control that is faster than its reader', () => {
+  test('[CH3] uses bounded memory, and every byte arrives in order', async () => {
     await using engine = await EngineProcess.start(`limits: {engine: {channel_spill_bytes: 536870912}}\n${ONE_PORT}`);
     const { writer, reader } = await newChannel(engine.url);
     const received = createHash('sha256');
@@ -54,7 +54,7 @@ describe('a foreign writer that is faster than its reader', () => {
     expect(received.digest('hex')).toBe(sent.digest('hex'));
   }, 60_000);
 
-  test('[CH3] is closed with 1013 beyond the file, and its reader gets what came before', async () => {
+  test('[CH3] is closed with 1013 when its spill file is full, and its reader gets what came before', async () => {
     const limits = 'limits: {engine: {channel_buffer_bytes: 262144, channel_spill_bytes: 4194304}}';
     await using engine = await EngineProcess.start(`${limits}\n${ONE_PORT}`);
     const { writer, reader } = await newChannel(engine.url);
@@ -73,7 +73,7 @@ describe('a foreign writer that is faster than its reader', () => {
     expect(engine.stderr).not.toContain(writer.access_key);
   });
 
-  test('[CH4] [R6] leaves no file behind, not even when the engine is killed', async () => {
+  test('[CH4] [R6] leaves no file, not even when the engine is killed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-spill-'));
     vi.stubEnv('SVC_TMP', folder);
     await using engine = await EngineProcess.start(ONE_PORT);
@@ -95,7 +95,7 @@ async function newChannel(url: string): Promise<{ writer: Ref; reader: Ref }> {
   return result as { writer: Ref; reader: Ref };
 }
 
-/** Code that runs for the first time takes memory too. */
+/** Code that runs for the first time also allocates memory. */
 async function warmUp(url: string): Promise<void> {
   const { writer, reader } = await newChannel(url);
   await using source = await ChannelClient.dial(channelUrl(url, writer));
@@ -111,7 +111,7 @@ function openFiles(pid: number): string[] {
     try {
       return [readlinkSync(join(folder, descriptor))];
     } catch {
-      // Closed since the list was made.
+      // It was closed after the list was read.
       return [];
     }
   });

@@ -1,4 +1,4 @@
-// Data channels over real sockets: the peer's published client, unmodified, and clients without any SDK.
+// Data channels over real sockets, with the unmodified iii client and with clients without an SDK.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,8 +29,8 @@ async function newChannel(engine: TestEngine): Promise<{ writer: Ref; reader: Re
 
 const count = (engine: TestEngine, what: string): number => engine.counters.get('channels.trouble', what);
 
-describe('the published client of the peer', () => {
-  test('[wire 10.28] makes a channel, passes one end in a payload, and what it writes arrives', async () => {
+describe('the published iii client', () => {
+  test('[wire 10.28] makes a channel and passes its reader in a payload', async () => {
     await using engine = await startTestEngine();
     await using worker = new IiiClient(engine.url);
     await using caller = new IiiClient(engine.url);
@@ -50,7 +50,7 @@ describe('the published client of the peer', () => {
     expect(await answer).toEqual({ name: 'a.bin', notes: ['é€😀'], length: bytes.length, hash: sha256(bytes) });
   });
 
-  test('[wire 10.28] may also be the reader of what a handler writes, and be there first', async () => {
+  test('[wire 10.28] reads what a handler writes, also when the reader connects first', async () => {
     await using engine = await startTestEngine();
     await using worker = new IiiClient(engine.url);
     await using caller = new IiiClient(engine.url);
@@ -67,7 +67,7 @@ describe('the published client of the peer', () => {
     expect(count(engine, 'writer_lost')).toBe(0);
   });
 
-  test('[wire 10.29] reaches its channels also where its address has a query', async () => {
+  test('[wire 10.29] reaches its channels when its address has a query', async () => {
     const token = 'correct-horse-battery-staple-0123456789';
     const headers = { authorization: `Bearer ${token}` };
     await using engine = await startTestEngine({
@@ -80,7 +80,7 @@ describe('the published client of the peer', () => {
     expect((await all).toString()).toBe('through the query');
   });
 
-  test('[CH3] that writes without minding a reader that has not come loses nothing', async () => {
+  test('[CH3] loses nothing when it writes before its reader has connected', async () => {
     await using engine = await startTestEngine();
     await using client = new IiiClient(engine.url);
     const channel = await createChannel(client.sdk);
@@ -99,7 +99,7 @@ describe('an end that is refused', () => {
     ['a wrong key', { access_key: 'wrong' }, 404, 'Channel not found'],
     ['an empty key', { access_key: '' }, 400, 'key is missing'],
     ['an unknown direction', { direction: 'both' }, 400, 'dir is missing or unknown'],
-  ])('[wire 1.2] %s is answered before the upgrade', async (_case, fields, status, text) => {
+  ])('[wire 1.2] %s is refused before the upgrade', async (_case, fields, status, text) => {
     await using engine = await startTestEngine();
     const { reader } = await newChannel(engine);
     const path = channelUrl('', { ...reader, ...fields });
@@ -108,14 +108,14 @@ describe('an end that is refused', () => {
     expect(await tryUpgrade(engine.port, { path: channelUrl('', reader) })).toMatchObject({ status: 101 });
   });
 
-  test('[X3] a page of another origin is refused, with the key', async () => {
+  test('[X3] a page of another origin is refused, even with the key', async () => {
     await using engine = await startTestEngine();
     const { reader } = await newChannel(engine);
     const headers = { origin: 'http://evil.example' };
     expect(await tryUpgrade(engine.port, { path: channelUrl('', reader), headers })).toMatchObject({ status: 403 });
   });
 
-  test('[wire 1.2] a request that asks for no WebSocket gets none', async () => {
+  test('[wire 1.2] a request without an upgrade is refused, and does not use up the end', async () => {
     await using engine = await startTestEngine();
     const { reader } = await newChannel(engine);
     const { status } = await getPage(engine.port, { path: channelUrl('', reader) });
@@ -125,7 +125,7 @@ describe('an end that is refused', () => {
     expect(end.socket.readyState).toBe(end.socket.OPEN);
   });
 
-  test('[wire 7] a second connection to an end is closed at once, also after the first has gone', async () => {
+  test('[wire 7] a second connection to an end is closed at once, also after the first has left', async () => {
     await using engine = await startTestEngine();
     const { writer, reader } = await newChannel(engine);
     await using first = await ChannelClient.dial(channelUrl(engine.url, writer));
@@ -155,7 +155,7 @@ describe('clients without an SDK', () => {
     expect(sink.received).toEqual(frames);
   });
 
-  test('[CH5] learn from the close code whether the stream is whole', async () => {
+  test('[CH5] learn from the close code whether the stream is complete', async () => {
     await using engine = await startTestEngine();
     for (const [leave, code] of [
       [(end: ChannelClient) => end.socket.close(), 1000],
@@ -165,7 +165,7 @@ describe('clients without an SDK', () => {
       await using sink = await ChannelClient.dial(channelUrl(engine.url, reader));
       await using source = await ChannelClient.dial(channelUrl(engine.url, writer));
       await source.send('before the end');
-      await waitFor('it arrives', () => sink.received.length === 1);
+      await waitFor('the message arrives', () => sink.received.length === 1);
       leave(source);
       expect(await sink.end()).toMatchObject({ code });
       expect(sink.received).toEqual(['before the end']);
@@ -184,7 +184,7 @@ describe('clients without an SDK', () => {
     },
   );
 
-  test('[wire 1.6] have their pings answered on both ends', async () => {
+  test('[wire 1.6] get pongs on both ends', async () => {
     await using engine = await startTestEngine();
     const { writer, reader } = await newChannel(engine);
     await using source = await ChannelClient.dial(channelUrl(engine.url, writer));
@@ -196,7 +196,7 @@ describe('clients without an SDK', () => {
     }
   });
 
-  test('[wire 7] are closed with 1009 for a frame over the limit, and the reader learns that something is missing', async () => {
+  test('[wire 7] are closed with 1009 for a frame over the limit, and the reader with 4420', async () => {
     const yaml = `limits: {trusted: {frame_bytes: 65536}}\n${ONE_PORT}`;
     await using engine = await startTestEngine({ yaml });
     const { writer, reader } = await newChannel(engine);
@@ -209,7 +209,7 @@ describe('clients without an SDK', () => {
     expect(sink.received).toHaveLength(1);
   });
 
-  test('[PD-52] are closed after five minutes if no client takes the other end', async () => {
+  test('[PD-52] are closed after five minutes if no client connects to the other end', async () => {
     const clock = new TurningClock();
     await using engine = await startTestEngine({ clock });
     const [lonely, pair] = [await newChannel(engine), await newChannel(engine)];
@@ -219,10 +219,10 @@ describe('clients without an SDK', () => {
     clock.advance(6 * 60_000);
     expect(await writer.end()).toMatchObject({ code: 4420 });
     await source.send('still open');
-    await waitFor('it arrives', () => sink.received.length === 1);
+    await waitFor('the message arrives', () => sink.received.length === 1);
   });
 
-  test('[G1] are told 1001 when the engine stops, and what was on its way to a reader arrives first', async () => {
+  test('[G1] are closed with 1001 when the engine stops, after the reader has received everything', async () => {
     await using engine = await startTestEngine();
     const [open, left] = [await newChannel(engine), await newChannel(engine)];
     await using writer = await ChannelClient.dial(channelUrl(engine.url, open.writer));

@@ -1,50 +1,35 @@
-// Channels of our own SDK against the real engine, with itself and with the peer's client on the other end.
+// Channels of svc-sdk against the real engine, with svc-sdk and with the iii client on the other end.
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { ChannelReader as IiiReader } from 'iii-sdk/channel';
 import { createChannel as createIiiChannel } from 'iii-sdk/helpers';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  type ChannelReader,
-  type ChannelRef,
-  registerWorker,
-  type SvcWorker,
-  type WorkerOptions,
-} from '../../../src/sdk/index.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ChannelReader, ChannelRef } from '../../../src/sdk/index.ts';
 import { ChannelClient, channelUrl } from '../../support/clients/channel-client.ts';
 import { IiiClient } from '../../support/clients/iii-client.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor, within } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-const workers: SvcWorker[] = [];
-
-function connect(url: string, options: WorkerOptions = {}): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, ...options });
-  workers.push(svc);
-  return svc;
-}
+const connect = sdkWorkers();
 
 beforeEach(() => {
-  // The peer's client reports every connection on the console.
+  // The iii client reports every connection on the console.
   vi.spyOn(console, 'debug').mockReturnValue(undefined);
 });
 
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
-
-describe.each(['binary', 'json'] as const)('two workers whose calls are %s', (wire) => {
-  test('[CH6] a reference anywhere in a payload or a result arrives as a live end', async () => {
+describe.each(['binary', 'json'] as const)('two workers of the %s form', (wire) => {
+  test('[CH6] a channel reference anywhere in a payload or a result arrives as an open end', async () => {
     await using engine = await startTestEngine();
     const [provider, caller] = [connect(engine.url, { wire }), connect(engine.url, { wire })];
     const make = provider.registerFunction('own::make', async () => {
       const { writer, reader } = await provider.createChannel();
       void writer.write('from the handler').then(() => writer.close());
-      // The end itself may be given away: it turns into its reference.
+      // The end itself may be returned: it turns into its reference.
       return { list: [{ deep: reader }] };
     });
     const take = provider.registerFunction('own::take', async ({ from }: { from: [number, ChannelReader] }) => {
@@ -67,7 +52,7 @@ describe.each(['binary', 'json'] as const)('two workers whose calls are %s', (wi
     expect(texts).toEqual(['from the handler']);
   });
 
-  test('[CH6] objects that only look a little like references are left as they are', async () => {
+  test('[CH6] objects that only resemble channel references arrive unchanged', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url, { wire });
     const echo = svc.registerFunction('own::echo', (value: unknown) => value);
@@ -84,8 +69,8 @@ describe.each(['binary', 'json'] as const)('two workers whose calls are %s', (wi
   });
 });
 
-describe('an end of our own SDK', () => {
-  test('[wire 7] sends many megabytes, in order and whole, whoever dials first', async () => {
+describe('an end of svc-sdk', () => {
+  test('[wire 7] sends megabytes completely and in order, whichever end connects first', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url);
     for (const dialsFirst of ['writer', 'reader'] as const) {
@@ -111,7 +96,7 @@ describe('an end of our own SDK', () => {
     expect(sha256(received)).toBe(sha256(bytes));
   });
 
-  test('[wire 7] closed without a word is an empty stream', async () => {
+  test('[wire 7] that closes before it writes is an empty stream', async () => {
     await using engine = await startTestEngine();
     const { writer, reader } = await connect(engine.url).createChannel();
     const all = reader.readAll();
@@ -119,28 +104,28 @@ describe('an end of our own SDK', () => {
     expect(await all).toHaveLength(0);
   });
 
-  test('[wire 10.28] talks to the peer’s client, in both directions', async () => {
+  test('[wire 10.28] exchanges bytes with the iii client in both directions', async () => {
     await using engine = await startTestEngine();
-    await using peer = new IiiClient(engine.url);
+    await using iii = new IiiClient(engine.url);
     const svc = connect(engine.url);
     const bytes = randomBytes(3 * MIB);
-    peer.sdk.registerFunction('peer::hash', async ({ from }: { from: IiiReader }) => sha256(await from.readAll()));
+    iii.sdk.registerFunction('iii::hash', async ({ from }: { from: IiiReader }) => sha256(await from.readAll()));
     const hash = svc.registerFunction('own::hash', async ({ from }: { from: ChannelReader }) =>
       sha256(await from.readAll()),
     );
-    await Promise.all([peer.ready(), hash.ready()]);
+    await Promise.all([iii.ready(), hash.ready()]);
     const ours = await svc.createChannel();
-    const hashed = svc.trigger({ function_id: 'peer::hash', payload: { from: ours.readerRef } });
+    const hashed = svc.trigger({ function_id: 'iii::hash', payload: { from: ours.readerRef } });
     await ours.writer.write(bytes);
     await ours.writer.close();
     expect(await hashed).toBe(sha256(bytes));
-    const theirs = await createIiiChannel(peer.sdk);
-    const answer = peer.call('own::hash', { from: theirs.readerRef });
+    const theirs = await createIiiChannel(iii.sdk);
+    const answer = iii.call('own::hash', { from: theirs.readerRef });
     theirs.writer.stream.end(bytes);
     expect(await answer).toBe(sha256(bytes));
   });
 
-  test('[CH6] reaches its channel below a path prefix and behind a query', async () => {
+  test('[CH6] reaches its channel when the address has a path prefix or a query', async () => {
     await using engine = await startTestEngine();
     const svc = connect(`${engine.url}/?token=abc`);
     const { writer, readerRef } = await svc.createChannel();
@@ -153,7 +138,7 @@ describe('an end of our own SDK', () => {
 });
 
 describe('a writer that is faster than its reader', () => {
-  test('[CH1] waits: what is on the way is bounded by the windows, however much there is to send', async () => {
+  test('[CH1] waits while the windows are full', async () => {
     await using engine = await startTestEngine();
     const [fast, slow] = [connect(engine.url), connect(engine.url)];
     const { writer, reader } = await fast.createChannel({ buffer_size: 16 });
@@ -179,7 +164,7 @@ describe('a writer that is faster than its reader', () => {
     for await (const bytes of from) {
       receivedBytes += bytes.length;
       received.update(bytes);
-      // A reader that takes its time: everything else may run as far as it can.
+      // A slow reader: the writer and the engine run as far as they can.
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
       most = Math.max(most, sentBytes - receivedBytes);
     }
@@ -191,7 +176,7 @@ describe('a writer that is faster than its reader', () => {
     expect(most).toBeGreaterThan(256 * KIB);
   });
 
-  test('[CH1] costs the engine no memory and no file', async () => {
+  test('[CH1] fills no more than 1 MiB of the engine, and no file', async () => {
     await using engine = await EngineProcess.start(`limits: {engine: {channel_spill_bytes: 0}}\n${ONE_PORT}`);
     const svc = connect(engine.url);
     const { writer, reader } = await svc.createChannel();
@@ -200,6 +185,7 @@ describe('a writer that is faster than its reader', () => {
       for (; written < 200; written++) await writer.write(Buffer.alloc(64 * KIB, written));
       await writer.close();
     })();
+    // Nothing announces that the writer waits. A pause that is too short only weakens the check below.
     const stalled = await waitFor('the writer waits', async () => {
       const before = written;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -214,7 +200,7 @@ describe('a writer that is faster than its reader', () => {
 });
 
 describe('an end that breaks off', () => {
-  test('[CH5] a reader does not take a lost writer for the end of the stream', async () => {
+  test('[CH5] a reader whose writer is lost gets an error and not the end of the stream', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url);
     const { writer, reader } = await svc.createChannel();
@@ -230,7 +216,7 @@ describe('an end that breaks off', () => {
     await expect(writer.write('after')).rejects.toMatchObject({ code: 'CHANNEL_CLOSED' });
   });
 
-  test('[wire 7] a writer learns that its reader has left, in the midst of a large write', async () => {
+  test('[wire 7] a writer whose reader leaves during a large write gets an error', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url);
     const { writer, reader } = await svc.createChannel();
@@ -243,7 +229,7 @@ describe('an end that breaks off', () => {
     await expect(writer.close()).rejects.toMatchObject({ code: 'CHANNEL_CLOSED' });
   });
 
-  test('[CH6] an end that was used before, or never existed, says so', async () => {
+  test('[CH6] an end that is already taken or does not exist gives a reason and not its key', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url);
     svc.registerFunction('own::echo', (value: unknown) => value);
@@ -259,23 +245,23 @@ describe('an end that breaks off', () => {
     await expect(none.readAll()).rejects.not.toThrow(readerRef.access_key);
   });
 
-  test('[G1] both ends learn that the engine stops', async () => {
+  test('[G1] both ends get an error when the engine stops', async () => {
     await using engine = await startTestEngine();
     const svc = connect(engine.url);
     const { writer, reader } = await svc.createChannel();
     await writer.write('first');
     const messages = reader[Symbol.asyncIterator]();
     await messages.next();
-    const told = expect(messages.next()).rejects.toMatchObject({
+    const failed = expect(messages.next()).rejects.toMatchObject({
       code: 'CHANNEL_CLOSED',
       message: expect.stringContaining('the engine is shutting down (1001)'),
     });
     await engine.drain();
-    await told;
+    await failed;
     await expect(writer.close()).rejects.toMatchObject({ code: 'CHANNEL_CLOSED' });
   });
 
-  test('[SDK-8] a shutdown ends what is open and lets a goodbye leave', async () => {
+  test('[SDK-8] a shutdown finishes the closing of a channel and ends the open ones', async () => {
     await using engine = await startTestEngine();
     const [svc, other] = [connect(engine.url), connect(engine.url)];
     const [left, open] = [await svc.createChannel(), await svc.createChannel()];

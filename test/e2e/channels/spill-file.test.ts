@@ -1,4 +1,4 @@
-// The file behind a slow reader, on a real disk.
+// The file that holds what a slow reader has not read, on a real disk.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
@@ -29,14 +29,14 @@ function unlinkedFiles(): { descriptor: string; target: string }[] {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
       return target.startsWith(folder) ? [{ descriptor, target }] : [];
     } catch {
-      // The descriptor with which the list itself was read.
+      // The descriptor that read the list.
       return [];
     }
   });
 }
 
 describe('a spill file', () => {
-  test('[CH4] [R6] has no name while it is open, so nothing of it outlives the process', async () => {
+  test('[CH4] [R6] has no name while it is open, so it disappears with the process', async () => {
     const file = open(MIB);
     file.append(new Uint8Array(100));
     expect(await readdir(folder)).toEqual([]);
@@ -47,7 +47,7 @@ describe('a spill file', () => {
     await waitFor('the file is closed', () => unlinkedFiles().length === 0);
   });
 
-  test('[CH3] gives back what was put in, in order, whatever the sizes and wherever the ring ends', async () => {
+  test('[CH3] returns what was appended, in order, for any sizes and across the end of the ring', async () => {
     let wraps = 0;
     await forEachSeedInTurn(8, async (random) => {
       const ringBytes = random.between(300 * KIB, 900 * KIB);
@@ -77,7 +77,7 @@ describe('a spill file', () => {
     await waitFor('the files are closed', () => unlinkedFiles().length === 0);
   });
 
-  test('[CH4] never takes more of the disk than its ring, however much passes through it', async () => {
+  test('[CH4] never exceeds the size of its ring on the disk', async () => {
     const file = open(MIB);
     for (let round = 0; round < 10; round++) {
       file.append(new Uint8Array(700 * KIB));
@@ -89,7 +89,7 @@ describe('a spill file', () => {
     await waitFor('the file is closed', () => unlinkedFiles().length === 0);
   });
 
-  test('[CH3] takes far more at once than it stages in memory, without waiting for the disk', async () => {
+  test('[CH3] accepts far more at once than it stages in memory, without waiting for the disk', async () => {
     const file = open(32 * MIB);
     const bytes = Buffer.alloc(20 * MIB, 'spill');
     for (let at = 0; at < bytes.length; at += 64 * KIB) file.append(bytes.subarray(at, at + 64 * KIB));
@@ -100,7 +100,7 @@ describe('a spill file', () => {
     file.close();
   });
 
-  test('[CH3] lets a taker wait until something is there', async () => {
+  test('[CH3] lets a read wait until something is appended', async () => {
     const file = open(MIB);
     const taken = file.take(10);
     file.append(Uint8Array.of(1, 2, 3));
@@ -108,7 +108,7 @@ describe('a spill file', () => {
     file.close();
   });
 
-  test('[CH4] may be closed in the midst of writing and reading: the descriptor goes when they are done', async () => {
+  test('[CH4] may be closed during a write and a read; the descriptor closes after both', async () => {
     for (let round = 0; round < 20; round++) {
       const file = open(4 * MIB);
       file.append(new Uint8Array(2 * MIB));
@@ -118,7 +118,7 @@ describe('a spill file', () => {
     await waitFor('the files are closed', () => unlinkedFiles().length === 0);
   });
 
-  test('[CH3] cannot be had where there is no folder, and says which', () => {
+  test('[CH3] names a missing folder in the error', () => {
     const missing = join(folder, 'missing');
     expect(() => spillFilesIn(systemRandom, missing)(MIB)).toThrow(
       `ENOENT: no such file or directory, open '${missing}`,

@@ -11,7 +11,7 @@ import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { ANY_PORT, type EngineProcess, runSvc, startEngineProcess } from './cli-process.ts';
 
 /** Each test runs the command several times, and the command loads the engine's checks. */
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let engine: EngineProcess;
 let folder: TemporaryFolder;

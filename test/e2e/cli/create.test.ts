@@ -3,7 +3,6 @@
 
 import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { TEMPLATES } from '../../../src/cli/project-template.ts';
 import { findOldNode } from '../../support/engine/old-node.ts';
 import { ProjectEngine } from '../../support/engine/project-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 import { makeFolder, runSvc } from './cli-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -54,14 +54,6 @@ function run(program: string, words: readonly string[], cwd: string): Promise<Ra
   return new Promise((resolve) => {
     execFile(program, words, { cwd, env }, (failed, stdout, stderr) => resolve({ failed, text: stdout + stderr }));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 interface Running {

@@ -1,14 +1,13 @@
 // The keys of `svc dev` on a terminal.
 
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pidWorker } from '../../support/engine/project-engine.ts';
 import { OnTerminal, terminalsMissing } from '../../support/engine/pty.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 import { ANY_PORT, makeFolder, runSvc, SVC } from './cli-process.ts';
 
 const CONFIG = `${ANY_PORT}  - {name: svc-http, config: {port: 0}}\n  - {name: orders, path: ./orders}\n`;
@@ -84,12 +83,3 @@ describe.skipIf(missing !== undefined)('on a terminal, svc dev', { timeout: 120_
     expect(await dev.ends()).toBe(0);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port');
-  return address.port;
-}

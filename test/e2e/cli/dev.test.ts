@@ -4,11 +4,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pidWorker } from '../../support/engine/project-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 import { ANY_PORT, makeFolder, spawnSvc } from './cli-process.ts';
 
 const PATIENCE_MS = 30_000;
@@ -59,15 +59,6 @@ class Dev implements AsyncDisposable {
     }
     await this.#remove();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port');
-  return address.port;
 }
 
 test('each line starts with the name of its worker, and a change restarts the worker', {

@@ -7,10 +7,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InstalledPackages } from '../../support/engine/installed-packages.ts';
+import { freePort } from '../free-port.ts';
 import { finished, waitForText } from './cli-process.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/tutorial.md', import.meta.url), 'utf8');
@@ -105,12 +105,3 @@ test('every block of the tutorial has the result that the page shows', { timeout
   reader = new Reader({ '49134': await freePort(), '3111': await freePort() });
   for (const block of blocks) await reader.follow(block);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port');
-  return address.port;
-}

@@ -1,4 +1,4 @@
-// Engines that keep state and streams in one Redis, as their users meet them.
+// Engines that keep state and streams in one Redis, seen by their workers and subscribers.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -28,7 +28,7 @@ workers:
 `;
 }
 
-/** The same in the class style, with the other name of the address. */
+/** The same configuration in the class style, with the other name of the address. */
 function classYaml(url: string): string {
   const config = `{redis_url: '${url}', key_prefix: '${keyPrefix}'}`;
   return `drain_timeout_ms: 100
@@ -54,7 +54,7 @@ async function healthOf(worker: RawWorker, module: string): Promise<unknown> {
 }
 
 describe('two engines on one Redis', () => {
-  test('[S1] [S3] share their state, and count together exactly', async () => {
+  test('[S1] [S3] share their state, and no increment of either is lost', async () => {
     await using one = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using two = await startTestEngine({ yaml: classYaml(SHARED_REDIS) });
     await using left = await RawWorker.connect(one.url);
@@ -67,7 +67,7 @@ describe('two engines on one Redis', () => {
     expect((await left.call('state::get', { scope: 'shared', key: 'count' })).result).toEqual({ n: 200 });
   });
 
-  test('[S5] fire state triggers each for what its own callers change', async () => {
+  test('[S5] each fire state triggers only for the changes of their own callers', async () => {
     await using one = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using two = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using left = await RawWorker.connect(one.url);
@@ -77,18 +77,18 @@ describe('two engines on one Redis', () => {
       ['left', left],
       ['right', right],
     ] as const) {
-      await worker.serve('told', (event) => void heard.push(`${name} ${Object(event).key}`));
-      worker.send({ type: 'registertrigger', id: 't', trigger_type: 'state', function_id: 'told', config: {} });
+      await worker.serve('note', (event) => void heard.push(`${name} ${Object(event).key}`));
+      worker.send({ type: 'registertrigger', id: 't', trigger_type: 'state', function_id: 'note', config: {} });
       await worker.settled();
     }
     await left.call('state::set', { scope: 'fire', key: 'a', value: 1 });
     await right.call('state::set', { scope: 'fire', key: 'b', value: 1 });
-    await waitFor('both are told', () => heard.length === 2);
+    await waitFor('both triggers have fired', () => heard.length === 2);
     await Promise.all([left.settled(), right.settled()]);
     expect(heard.sort()).toEqual(['left a', 'right b']);
   });
 
-  test('[T2] [T3] [T4] whoever follows a group on one sees what callers of both do, and may come back to the other', async () => {
+  test('[T2] [T3] [T4] send a subscriber of either the changes of both, also when it returns to the other', async () => {
     await using one = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using two = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using left = await RawWorker.connect(one.url);
@@ -99,7 +99,7 @@ describe('two engines on one Redis', () => {
     await waitFor('the snapshot is there', () => follower.messages.length === 1);
     expect(follower.messages[0]?.event).toMatchObject({ type: 'sync', data: [0], ids: ['i'] });
     await Promise.all(Array.from({ length: 100 }, (_, index) => set(index % 2 ? left : right, index)));
-    await waitFor('all is there', () => follower.messages.length === 101);
+    await waitFor('all events have arrived', () => follower.messages.length === 101);
     const seqs = follower.messages.map(({ seq = 0 }) => seq);
     expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
     const last = follower.messages.at(-1);
@@ -108,13 +108,13 @@ describe('two engines on one Redis', () => {
     await set(left, 1_001);
     const since = `?epoch=${encodeURIComponent(last?.epoch ?? '')}&seq=${last?.seq}`;
     await using again = await StreamClient.connect(streamsOf(two), `/stream/chat/room/${since}`);
-    await waitFor('what was missed is there', () => again.messages.length === 3);
+    await waitFor('the missed events have arrived', () => again.messages.length === 3);
     expect(again.messages.map(({ event }) => event.recovered ?? event.data)).toEqual([true, 1_000, 1_001]);
   });
 });
 
 describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away ${NO_REDIS_SERVER ?? ''}`, () => {
-  test('[K2] [K3] is named in health, fails calls at once while away, and is used again by itself', {
+  test('[K2] [K3] is reported in health, fails calls at once while it is away, and is used again when it is back', {
     timeout: 30_000,
   }, async () => {
     await using redis = await RedisServer.start();
@@ -131,7 +131,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away ${NO_REDIS_SERVER ?? ''
       });
     }
     await redis.stop();
-    await waitFor('it is noticed', async () => (await statuses()).every((status) => status === 'unhealthy'));
+    await waitFor('health is unhealthy', async () => (await statuses()).every((status) => status === 'unhealthy'));
     for (const [id, payload] of [
       ['state::get', { scope: 's', key: 'k' }],
       ['stream::set', { ...GROUP, item_id: 'i', data: 1 }],
@@ -139,11 +139,15 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away ${NO_REDIS_SERVER ?? ''
       expect((await worker.call(id, payload)).error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     }
     await redis.start();
-    await waitFor('it is back', async () => (await statuses()).every((status) => status === 'healthy'), 10_000);
+    await waitFor(
+      'health is healthy again',
+      async () => (await statuses()).every((status) => status === 'healthy'),
+      10_000,
+    );
     await waitFor('the follower reads again', () => follower.messages.length === 2);
     expect((await worker.call('stream::set', { ...GROUP, item_id: 'i', data: 2 })).error).toBeUndefined();
     await waitFor('the follower has it', () => follower.messages.length === 3);
-    // That Redis kept nothing: what is known of before means nothing any more.
+    // That Redis kept nothing, so a new epoch begins.
     expect(follower.messages.map(({ event }) => event.recovered)).toEqual([false, false, undefined]);
     expect(new Set(follower.messages.map(({ epoch }) => epoch)).size).toBe(2);
   });
@@ -154,7 +158,7 @@ describe('an adapter that cannot work', () => {
     ['a broken address', `{name: extstore, config: {extstore_url: 'redis://:secret-word@127.0.0.1:x'}}`],
     ['two addresses', `{name: redis, config: {extstore_url: '${SHARED_REDIS}', redis_url: 'redis://127.0.0.1:1'}}`],
     ['a wrong password', adapterIn(SHARED_REDIS.replace('://', '://user:secret-word@'))],
-  ])('[K2] %s ends the start with 78, and nothing takes its place', { timeout: 30_000 }, async (_what, adapter) => {
+  ])('[K2] %s ends the start with exit code 78', { timeout: 30_000 }, async (_what, adapter) => {
     for (const module of ['svc-state', 'svc-stream']) {
       const listed = `  - {name: ${module}, config: {adapter: ${adapter}}}\n`;
       const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${listed}`;

@@ -1,29 +1,18 @@
 // State triggers through a running engine: real store, real thread, real sockets, both forms of the wire.
 
-import { afterEach, describe, expect, test } from 'vitest';
-import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { describe, expect, test } from 'vitest';
+import type { SvcWorker } from '../../../src/sdk/index.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { STATE_IN_MEMORY, sdkWorkers } from '../sdk-workers.ts';
 
-const IN_MEMORY = `drain_timeout_ms: 100
-workers:
-  - name: svc-worker-manager
-    config: {port: 0}
-  - name: svc-state
-    config: {adapter: {name: kv, config: {store_method: in_memory}}}
-`;
-
-const workers: SvcWorker[] = [];
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
+const connect = sdkWorkers();
 
 describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => {
-  test('[S5] It is told of writes, updates and deletions, in their order', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const svc = connect(engine.url, wire);
+  test('[S5] gets writes, updates and deletions in their order', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const svc = connect(engine.url, { wire });
     const events: unknown[] = [];
     await bind(svc, { scope: 'orders' }, (event) => events.push(event));
     const entry = { scope: 'orders', key: 'größe' };
@@ -33,17 +22,17 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     await svc.trigger({ function_id: 'state::update', payload: { ...entry, ops } });
     await svc.trigger({ function_id: 'state::delete', payload: entry });
     await waitFor('three events', () => events.length === 3);
-    const told = { type: 'state', ...entry, timestamp: expect.any(Number) };
+    const common = { type: 'state', ...entry, timestamp: expect.any(Number) };
     expect(events).toEqual([
-      { ...told, event_type: 'state:updated', old_value: null, new_value: { n: 1 } },
-      { ...told, event_type: 'state:updated', old_value: { n: 1 }, new_value: { n: 2 } },
-      { ...told, event_type: 'state:deleted', old_value: { n: 2 }, new_value: null },
+      { ...common, event_type: 'state:updated', old_value: null, new_value: { n: 1 } },
+      { ...common, event_type: 'state:updated', old_value: { n: 1 }, new_value: { n: 2 } },
+      { ...common, event_type: 'state:deleted', old_value: { n: 2 }, new_value: null },
     ]);
   });
 
-  test('[S2] An update whose operations all fail, and a deletion of nothing, tell nobody', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const svc = connect(engine.url, wire);
+  test('[S2] gets no event for an update whose operations all fail, or for a deletion of a missing entry', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const svc = connect(engine.url, { wire });
     const events: unknown[] = [];
     await bind(svc, {}, (event) => events.push(event));
     const entry = { scope: 's', key: 'k' };
@@ -56,9 +45,9 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     expect(events).toMatchObject([{ new_value: 'last' }]);
   });
 
-  test('[T8] Its condition sees the event first', async () => {
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const svc = connect(engine.url, wire);
+  test('[T8] gets only the events that its condition accepts', async () => {
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const svc = connect(engine.url, { wire });
     const events: unknown[] = [];
     svc.registerFunction('is_large', ({ new_value }: { new_value: number }) => new_value > 10);
     await bind(svc, { scope: 's', condition_function_id: 'is_large' }, (event) => events.push(event));
@@ -70,10 +59,10 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     expect(engine.counters.get('triggers.skipped')).toBe(2);
   });
 
-  test('[I8] [fault 45] a trigger that writes its own scope comes to an end at depth 64', async () => {
+  test('[I8] [fault 45] whose trigger writes its own scope is stopped at depth 64', async () => {
     const line = faultLine('45', `trigger loop over ${wire}`, 'links=64');
-    await using engine = await startTestEngine({ yaml: IN_MEMORY });
-    const svc = connect(engine.url, wire);
+    await using engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    const svc = connect(engine.url, { wire });
     const ends: unknown[] = [];
     let calls = 0;
     await bind(svc, { scope: 'loop' }, async ({ new_value }) => {
@@ -99,12 +88,6 @@ interface StateEvent {
 }
 
 async function bind(svc: SvcWorker, config: object, handler: (event: StateEvent) => unknown): Promise<void> {
-  const told = svc.registerFunction('told', (event: StateEvent) => handler(event));
-  await svc.registerTrigger({ type: 'state', function_id: told, config }).ready();
-}
-
-function connect(url: string, wire: 'binary' | 'json'): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });
-  workers.push(svc);
-  return svc;
+  const changed = svc.registerFunction('changed', (event: StateEvent) => handler(event));
+  await svc.registerTrigger({ type: 'state', function_id: changed, config }).ready();
 }

@@ -29,7 +29,7 @@ workers:
 const inMemory = (options: Partial<StateOptions> = {}) =>
   startTestEngine({ yaml: stateYaml({ adapter: 'store_method: in_memory', ...options }) });
 
-test('[S1] [R1] What was set is read by every connection, and after a restart', async () => {
+test('[S1] [R1] A value that was set is read by every connection, also after a restart', async () => {
   using folder = new TemporaryFolder();
   const yaml = stateYaml({ adapter: `file_path: ${join(folder.path, 'data')}` });
   {
@@ -45,7 +45,7 @@ test('[S1] [R1] What was set is read by every connection, and after a restart', 
   expect((await reader.call('state::get', { scope: 'users', key: 'ann' })).result).toEqual({ age: 41 });
 });
 
-test('[S3] Increments from many connections at once end at exactly their number', async () => {
+test('[S3] No increment is lost when many connections increment at once', async () => {
   await using engine = await inMemory();
   const workers = await Promise.all(Array.from({ length: 8 }, () => RawWorker.connect(engine.url)));
   const ops = [{ type: 'increment', path: 'n', by: 1 }];
@@ -58,7 +58,7 @@ test('[S3] Increments from many connections at once end at exactly their number'
   for (const worker of workers) worker.close();
 });
 
-test('[S6] Values that double numbers cannot hold come back as they were sent, over the JSON wire', async () => {
+test('[S6] Numbers beyond double precision are read as they were sent, over the JSON wire', async () => {
   await using engine = await inMemory();
   await using worker = await RawWorker.connect(engine.url);
   for (const { name, text } of JSON_EDGES) {
@@ -70,7 +70,7 @@ test('[S6] Values that double numbers cannot hold come back as they were sent, o
   }
 });
 
-test('[S1] The SDK reads what it has written, in both of its forms', async () => {
+test('[S1] The SDK reads what it has written, in both forms of the wire', async () => {
   await using engine = await inMemory();
   for (const wire of ['binary', 'json'] as const) {
     const svc = registerWorker(engine.url, { wire });
@@ -83,8 +83,8 @@ test('[S1] The SDK reads what it has written, in both of its forms', async () =>
   }
 });
 
-describe('triggers', () => {
-  test('[S5] A change is told after it is durable, in the order of the changes', async () => {
+describe('state triggers', () => {
+  test('[S5] get one event for each change of their scope, in the order of the changes', async () => {
     await using engine = await inMemory();
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('changed');
@@ -108,7 +108,7 @@ describe('triggers', () => {
     ]);
   });
 
-  test('With triggers_enabled: false none fires', async () => {
+  test('do not fire with triggers_enabled: false', async () => {
     await using engine = await inMemory({ module: 'triggers_enabled: false,' });
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('changed');
@@ -119,7 +119,7 @@ describe('triggers', () => {
   });
 });
 
-test('In drop-in mode the first write is told as created, and what is missing has no result', async () => {
+test('In drop-in mode the first write is a created event, and a missing entry has no result', async () => {
   await using engine = await inMemory({ top: 'compat: iii' });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('changed');
@@ -130,14 +130,14 @@ test('In drop-in mode the first write is told as created, and what is missing ha
   expect((await worker.next('invokefunction')).data).toMatchObject({ event_type: 'state:created' });
 });
 
-test('A value over max_value_bytes is refused, and names the limit', async () => {
+test('A value over max_value_bytes is refused by an error that names the limit', async () => {
   await using engine = await inMemory({ module: 'max_value_bytes: 10,' });
   await using worker = await RawWorker.connect(engine.url);
   const { error } = await worker.call('state::set', { scope: 's', key: 'k', value: 'x'.repeat(9) });
   expect(error).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining('the limit of 10') });
 });
 
-test('in_memory is logged at the start and shown in health', async () => {
+test('A store in memory is logged at the start and shown in health', async () => {
   await using engine = await inMemory();
   await using worker = await RawWorker.connect(engine.url);
   expect(engine.log.join('\n')).toMatch(/in_memory: what is stored is lost/);
@@ -148,7 +148,7 @@ test('in_memory is logged at the start and shown in health', async () => {
   });
 });
 
-test('[R5] An engine on a damaged store does not start, and says which one', async () => {
+test('[R5] An engine on a damaged store does not start, and names the store', async () => {
   using folder = new TemporaryFolder();
   const yaml = stateYaml({ adapter: `file_path: ${folder.path}` });
   await (await startTestEngine({ yaml })).drain();
@@ -159,7 +159,7 @@ test('[R5] An engine on a damaged store does not start, and says which one', asy
   });
 });
 
-test('[R5] A file_path that cannot be made is a start error that names it', async () => {
+test('[R5] A file_path that cannot be created is a start error that names it', async () => {
   using folder = new TemporaryFolder();
   const taken = join(folder.path, 'a-file');
   writeFileSync(taken, '');

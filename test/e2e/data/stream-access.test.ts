@@ -1,6 +1,6 @@
-// The stream server over real sockets, on both transports: who may come, how many, and who hears of it.
+// Access to the stream server over real sockets, on both transports: authorization, limits, join and leave handlers.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient } from '../../support/clients/stream-client.ts';
 import { tryUpgrade } from '../../support/clients/upgrade.ts';
@@ -8,19 +8,13 @@ import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { startStreamEngine, streamYaml } from '../../support/stores/stream-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
 
 const ROOM_PATH = '/stream/chat/room%201/';
 const JOIN = { subscriptionId: 's1', streamName: 'chat', groupId: 'room 1' };
 
-describe.each(['uws', 'ws'])('on %s', (transport) => {
-  beforeAll(() => {
-    process.env.SVC_TRANSPORT = transport;
-  });
-  afterAll(() => {
-    delete process.env.SVC_TRANSPORT;
-  });
-
-  test('[T7] join and leave handlers hear of each subscription once, with the context', async () => {
+onBothTransports('the stream server', () => {
+  test('[T7] calls join and leave handlers once for each subscription, with the context', async () => {
     await using engine = await startStreamEngine('auth_function: auth::check');
     await using worker = await RawWorker.connect(engine.url);
     const heard: [string, unknown][] = [];
@@ -46,7 +40,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     client.leave(JOIN);
     client.leave(JOIN);
     await client[Symbol.asyncDispose]();
-    await waitFor('all is heard', () => heard.length === 4);
+    await waitFor('all handlers have run', () => heard.length === 4);
     const facts = { stream_name: 'chat', group_id: 'room 1', context: { user: 'ann', id: Number(digits) } };
     expect(heard).toEqual([
       ['join', { ...facts, subscription_id: 'path', id: 'a' }],
@@ -57,7 +51,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(frames.filter((text) => text.includes(`"id":${digits}}`))).toHaveLength(4);
   });
 
-  test('[T7] a drain closes with 1001, and the leave handlers are still called', async () => {
+  test('[T7] calls leave handlers also when a drain closes the connection with 1001', async () => {
     const engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     let left = 0;
@@ -79,7 +73,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(left).toBe(1);
   });
 
-  test('[X6] a join handler that says no, fails or is gone refuses the subscription', async () => {
+  test('[X6] refuses a subscription whose join handler refuses, fails or is missing', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const answers: (() => unknown)[] = [
@@ -102,7 +96,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await client.nextOf('unauthorized');
   });
 
-  test('[X6] [fault 38] only {context} opens a connection, and a null context does', async () => {
+  test('[X6] [fault 38] admits a connection only when the auth function answers with a context or null', async () => {
     const line = faultLine('38', 'stream auth answers', 'sockets=0');
     await using engine = await startStreamEngine('auth_function: auth::check');
     await using worker = await RawWorker.connect(engine.url);
@@ -137,7 +131,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await client.nextOf('sync');
   });
 
-  test('[X6] the auth function sees headers, path, query and address; the token is never selected', async () => {
+  test('[X6] passes headers, path, query and address to the auth function, and never selects the token', async () => {
     await using engine = await startStreamEngine('auth_function: auth::check');
     await using worker = await RawWorker.connect(engine.url);
     const seen: Record<string, unknown>[] = [];
@@ -160,7 +154,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(seen[1]).toMatchObject({ path: '/', headers: { authorization: 'Bearer t' } });
   });
 
-  test('[X3] a page of another site is refused, one that is listed is not', async () => {
+  test('[X3] admits pages of allowed_origins only', async () => {
     await using engine = await startStreamEngine('allowed_origins: ["https://app.example"]');
     await expect(
       StreamClient.connect(engine.streams, '/', { headers: { Origin: 'https://evil.example' } }),
@@ -173,7 +167,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     });
   });
 
-  test('[4] limits on what a client may send: subscriptions, size and rate', async () => {
+  test('[guarantees 4] limits the number of subscriptions, the message size and the message rate of a client', async () => {
     await using engine = await startStreamEngine(
       '',
       'limits: {stream: {subscriptions: 2, messages_per_second: 5, messages_burst: 5}}',
@@ -189,7 +183,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
   });
 });
 
-test('[X1] a stream server beyond this machine without auth_function is warned of, and refused if strict', async () => {
+test('[X1] A stream server on every address without auth_function logs a warning, and is an error in strict mode', async () => {
   const yaml = streamYaml().replace('host: 127.0.0.1', 'host: 0.0.0.0');
   await using engine = await startTestEngine({ yaml });
   expect(engine.warnings.join()).toMatch(/:\d+:\d+: workers\[\d\]\.config: No auth_function, and '0\.0\.0\.0'/);

@@ -1,6 +1,6 @@
-// Subscribers that ask for `conflate` and do not read, over real sockets: they stay, and end where the store is.
+// Subscribers with `conflate` that do not read, over real sockets: they stay connected and end with the stored items.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { registerWorker, type StreamChange } from '../../../src/sdk/index.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient, type StreamMessage } from '../../support/clients/stream-client.ts';
@@ -8,6 +8,7 @@ import { CutProxy } from '../../support/load/cut-proxy.ts';
 import { PRICES, storedIn, writeUntilOneIsLeft } from '../../support/random/many-prices.ts';
 import { startStreamEngine } from '../../support/stores/stream-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
 
 const PATH = '/stream/prices/all';
 
@@ -15,7 +16,7 @@ interface Price {
   readonly n: number;
 }
 
-/** The items of somebody who was told this; checks that no event is missing untold. */
+/** The items of a subscriber that received these messages. Checks that every missing event is counted. */
 function itemsAfter([sync, ...events]: readonly StreamMessage[]): Map<string, unknown> {
   expect(sync?.event.type).toBe('sync');
   const items = new Map<string, unknown>();
@@ -29,15 +30,8 @@ function itemsAfter([sync, ...events]: readonly StreamMessage[]): Map<string, un
   return items;
 }
 
-describe.each(['uws', 'ws'])('on %s', (transport) => {
-  beforeAll(() => {
-    process.env.SVC_TRANSPORT = transport;
-  });
-  afterAll(() => {
-    delete process.env.SVC_TRANSPORT;
-  });
-
-  test('[T5] who asked for it stays where others are closed, and ends with the newest of every item', {
+onBothTransports('a slow subscriber', () => {
+  test('[T5] with conflate stays connected, and ends with the newest value of every item', {
     timeout: 60_000,
   }, async () => {
     await using engine = await startStreamEngine();
@@ -58,13 +52,13 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     const leftOut = conflated.messages.reduce((sum, message) => sum + (message.conflated ?? 0), 0);
     expect(leftOut).toBeGreaterThan(0);
     expect(leftOut + conflated.messages.length).toBeLessThanOrEqual(written + 2);
-    // It has caught up: nothing is left out any more.
+    // It has caught up, so no further event is left out.
     await worker.call('stream::set', { ...PRICES, item_id: 'i0', data: { n: -1 } });
     expect(await conflated.next()).not.toHaveProperty('conflated');
   });
 });
 
-test('[T4] [T5] the items of the SDK end equal to the store, also after a cut in the middle of what was kept', {
+test('[T4] [T5] The items of an SDK subscription equal the store, also after a cut during a replay', {
   timeout: 60_000,
 }, async () => {
   await using engine = await startStreamEngine();
@@ -88,14 +82,14 @@ test('[T4] [T5] the items of the SDK end equal to the store, also after a cut in
   await waitFor('events were left out', () => changes.some(({ conflated = 0 }) => conflated > 0), 15_000);
   proxy.cut();
   await prices.set('end', { n: -1 });
-  await waitFor('the end is told', () => watch.items.has('end'), 15_000);
+  await waitFor('the last item arrives', () => watch.items.has('end'), 15_000);
   expect(watch.items).toEqual(await storedIn(worker));
   expect(syncs).toHaveLength(2);
   checkNumbers(changes, syncs);
   await svc.shutdown();
 });
 
-/** Numbers rise by one and what was left out; types are those of somebody who knows only what was told. */
+/** Each number rises by one and the events left out. The type fits a subscriber that knows only these changes. */
 function checkNumbers(changes: readonly StreamChange<Price>[], syncs: readonly boolean[]): void {
   const known = new Set<string>();
   let seq = 0;

@@ -1,25 +1,19 @@
-// The stream server over real sockets, on both transports: what clients are sent, in which order, and who is told.
+// The stream server over real sockets, on both transports: what it sends, in which order, and to which clients.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient } from '../../support/clients/stream-client.ts';
 import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { startStreamEngine } from '../../support/stores/stream-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
 
 const ROOM = { stream_name: 'chat', group_id: 'room 1' };
 const ROOM_PATH = '/stream/chat/room%201/';
 const JOIN = { subscriptionId: 's1', streamName: 'chat', groupId: 'room 1' };
 
-describe.each(['uws', 'ws'])('on %s', (transport) => {
-  beforeAll(() => {
-    process.env.SVC_TRANSPORT = transport;
-  });
-  afterAll(() => {
-    delete process.env.SVC_TRANSPORT;
-  });
-
-  test('[T1] [T3] a subscriber on the path gets the snapshot, then what happens', async () => {
+onBothTransports('streams', () => {
+  test('[T1] [T3] a client that subscribes by its path gets a snapshot and then every event', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     await worker.call('stream::set', { ...ROOM, item_id: 'a', data: { n: 1 } });
@@ -43,7 +37,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     });
   });
 
-  test('[T1] a subscriber can read what it was told of', async () => {
+  test('[T1] a subscriber that gets an event reads a value at least as new', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     await using client = await StreamClient.connect(engine.streams, ROOM_PATH);
@@ -70,7 +64,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await client.next()).toMatchObject({ id: 'a', seq: 4, event: { type: 'create', data: 3 } });
   });
 
-  test('[modules 4.3] join and leave messages work beside the subscription of the path', async () => {
+  test('[modules 4.3] a client joins and leaves groups in addition to the one of its path', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     await using client = await StreamClient.connect(engine.streams, '/stream/other/g');
@@ -87,7 +81,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await client.next()).toMatchObject({ streamName: 'other', event: { data: 3 } });
   });
 
-  test('[modules 4.3] a message that cannot be understood is answered, and the connection stays', async () => {
+  test('[modules 4.3] an invalid message is answered with its error, and the connection stays open', async () => {
     await using engine = await startStreamEngine();
     await using client = await StreamClient.connect(engine.streams);
     const wrong = [
@@ -109,7 +103,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await client.nextOf('sync');
   });
 
-  test('[T5] a wish to conflate that is none is refused, and names the field', async () => {
+  test('[T5] an invalid value of conflate is refused by an error that names the field', async () => {
     await using engine = await startStreamEngine();
     await using client = await StreamClient.connect(engine.streams);
     client.join({ ...JOIN, conflate: 'yes' });
@@ -132,7 +126,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     }
   });
 
-  test('[T4] a client that comes back is sent what it missed, and a changed epoch gives a snapshot', async () => {
+  test('[T4] a client that returns gets the events it missed, or a snapshot if the epoch changed', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const first = await StreamClient.connect(engine.streams, ROOM_PATH);
@@ -151,7 +145,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await third.nextOf('sync')).toMatchObject({ seq: 3, event: { recovered: false, data: [2] } });
   });
 
-  test('[W1] a client that cannot see pings asks by a message, and is answered in the form of its connection', async () => {
+  test('[W1] a ping message is answered with a pong message, in both subprotocols', async () => {
     await using engine = await startStreamEngine();
     for (const subprotocols of [[], ['svc.stream.v1']]) {
       await using client = await StreamClient.connect(engine.streams, ROOM_PATH, { subprotocols });
@@ -160,7 +154,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     }
   });
 
-  test('[T6] a client that asked for it gets the events of a turn in one frame', async () => {
+  test('[T6] a client with the batching subprotocol gets several events in one frame', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     await using plain = await StreamClient.connect(engine.streams, ROOM_PATH);
@@ -176,7 +170,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(batched.frameCount).toBeLessThan(100);
   });
 
-  test('[T5] a client that does not read is closed with 4408, and the others miss nothing', async () => {
+  test('[T5] a client that does not read is closed with 4408, and other clients miss no event', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     await using slow = await StreamClient.connect(engine.streams, ROOM_PATH, { autoPong: false });
@@ -195,12 +189,12 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect((await slow.closed).code).toBe(4408);
     const seen = await good.until(({ seq }) => seq === sent);
     expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: sent }, (_, index) => index + 1));
-    // What it did get has no gap either: it can recover from the last.
+    // The events that it received have no gap either, so it can recover from the last one.
     const got = slow.messages.slice(1).map(({ seq }) => seq);
     expect(got).toEqual(Array.from({ length: got.length }, (_, index) => index + 1));
   });
 
-  test('[modules 4.6] stream triggers fire by stream, group and item, with the kind as type', async () => {
+  test('[modules 4.6] stream triggers fire for their stream, group and item, with the kind of change as type', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const heard: [string, unknown][] = [];
@@ -215,7 +209,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await worker.call('stream::set', { ...ROOM, item_id: 'a', data: 1 });
     await worker.call('stream::send', { ...ROOM, type: 'hi', id: 'a', data: 2 });
     await worker.call('stream::delete', { ...ROOM, item_id: 'a' });
-    await waitFor('all is heard', () => heard.length === 5);
+    await waitFor('all triggers have fired', () => heard.length === 5);
     const facts = { streamName: 'chat', groupId: 'room 1', id: 'a' };
     const create = expect.objectContaining({ ...facts, type: 'create', event: { type: 'create', data: 1 } });
     const hi = expect.objectContaining({
@@ -236,7 +230,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(refusal.error).toMatchObject({ code: 'trigger_registration_failed' });
   });
 
-  test('[T8] a condition that says false, fails or is missing keeps the handler from being called', async () => {
+  test('[T8] a trigger whose condition returns false or fails does not fire', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const heard: unknown[] = [];
@@ -250,12 +244,12 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     worker.send({ type: 'registertrigger', id: 'c', trigger_type: 'stream', function_id: 'on::change', config });
     await worker.settled();
     for (let n = 1; n <= 6; n++) await worker.call('stream::set', { ...ROOM, item_id: 'a', data: n });
-    await waitFor('the last is heard', () => heard.includes(6));
+    await waitFor('the last event has fired', () => heard.includes(6));
     expect(heard).toEqual([2, 4, 6]);
     expect(engine.counters.get('triggers.condition_failed')).toBe(1);
   });
 
-  test('[wire 3.1] a worker may keep a stream itself, and its changes are told all the same', async () => {
+  test('[wire 3.1] changes of a stream that a worker keeps reach its subscribers', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const rows = new Map<string, unknown>();
@@ -279,7 +273,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect((await worker.call('stream::list_all')).result).toEqual({ stream: [], count: 0 });
   });
 
-  test('[wire 3.1] an item of a stream that a worker keeps arrives whole, whatever its fields are called', async () => {
+  test('[wire 3.1] an item of a stream that a worker keeps arrives unchanged, whatever the names of its fields', async () => {
     await using engine = await startStreamEngine();
     await using worker = await RawWorker.connect(engine.url);
     const digits = '12345678901234567890';

@@ -1,4 +1,4 @@
-// Stopping: what runs may finish, what is new is refused, and the end comes in time whatever anybody does.
+// How an engine stops: running calls finish, new ones are refused, and the drain ends in time.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -18,7 +18,7 @@ function drainingWithin(timeoutMs: number): string {
 }
 
 describe('an engine that drains', () => {
-  test('[G1] [G2] lets a running call finish, gives its caller the result, and says goodbye to both', async () => {
+  test('[G1] [G2] lets a running call finish, returns its result, and closes both connections with 1001', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -33,7 +33,7 @@ describe('an engine that drains', () => {
     expect(await Promise.all([worker.closed, caller.closed])).toEqual([GOODBYE, GOODBYE]);
   });
 
-  test('[G1] refuses new calls with SHUTTING_DOWN and drops new Void calls, counted', async () => {
+  test('[G1] refuses new calls with SHUTTING_DOWN, and drops and counts new fire-and-forget calls', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -52,7 +52,7 @@ describe('an engine that drains', () => {
     await drained;
   });
 
-  test('[G2] lets a running handler make the calls it needs to finish', async () => {
+  test('[G2] lets a running handler make the calls that it needs to finish', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using outer = await RawWorker.connect(engine.url);
     await using inner = await RawWorker.connect(engine.url);
@@ -69,30 +69,30 @@ describe('an engine that drains', () => {
     await drained;
   });
 
-  test('[G1] takes no new connections: 503 for one that was just knocking, nobody there for the next', async () => {
+  test('[G1] answers an open handshake with 503, and refuses new TCP connections', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('slow::one');
     worker.startCall('slow::one');
     const call = await worker.next('invokefunction');
-    const knocking = connect(engine.port, '127.0.0.1');
-    await once(knocking, 'connect');
-    // The engine has accepted it by the time it has answered something that was sent later.
+    const handshake = connect(engine.port, '127.0.0.1');
+    await once(handshake, 'connect');
+    // The engine has accepted that connection when it answers a message that was sent later.
     await worker.settled();
     const drained = engine.drain();
     await worker.next('draining');
-    knocking.write(
+    handshake.write(
       `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
         'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    const [answer] = await once(knocking, 'data');
+    const [answer] = await once(handshake, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 503 [\s\S]*SHUTTING_DOWN: the engine is stopping$/);
     await expect(tryUpgrade(engine.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     worker.answer(call);
     await drained;
   });
 
-  test('[G1] answers what has not ended after drain_timeout_ms with SHUTTING_DOWN, and stops', async () => {
+  test('[G1] answers calls that still run after drain_timeout_ms with SHUTTING_DOWN, and stops', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(300) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -109,7 +109,7 @@ describe('an engine that drains', () => {
     expect(await Promise.all([worker.closed, caller.closed])).toEqual([GOODBYE, GOODBYE]);
   });
 
-  test('[I4] still tells a caller when the worker of its running call is lost meanwhile', async () => {
+  test('[I4] answers a running call with invocation_stopped when its worker is lost', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -123,7 +123,7 @@ describe('an engine that drains', () => {
     await drained;
   });
 
-  test('[G2] hands over a large result whole before it closes the connection of a slow reader', async () => {
+  test('[G2] sends a large result completely before it closes the connection of a slow reader', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(10_000) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -134,7 +134,7 @@ describe('an engine that drains', () => {
     await Promise.all([worker.next('draining'), caller.next('draining')]);
     caller.socket.pause();
     worker.answer(call, { result: 'x'.repeat(12 * MIB) });
-    // The engine is done with the call: it has said so to the worker, and only the reader is behind.
+    // The engine has handled the answer of the worker. Only the reader has not received it.
     await worker.settled();
     caller.socket.resume();
     expect(String((await caller.answerTo(id)).result).length).toBe(12 * MIB);
@@ -142,7 +142,7 @@ describe('an engine that drains', () => {
     await drained;
   });
 
-  test('[G1] does not wait for a peer that never reads', async () => {
+  test('[G1] does not wait for a client that never reads', async () => {
     await using engine = await startTestEngine({ yaml: drainingWithin(500) });
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
@@ -153,11 +153,11 @@ describe('an engine that drains', () => {
     await worker.settled();
     const startMs = performance.now();
     await within(5_500, 'the drain ends', engine.drain());
-    // It did give the peer some time.
+    // The engine gave the client some time.
     expect(performance.now() - startMs).toBeGreaterThan(1_000);
   });
 
-  test('[R6] leaves no timer behind', async () => {
+  test('[R6] leaves no timer', async () => {
     const clock = new TurningClock();
     await using engine = await startTestEngine({ clock });
     await using worker = await RawWorker.connect(engine.url);
@@ -169,7 +169,7 @@ describe('an engine that drains', () => {
     expect(await telemetry.closed).toEqual(GOODBYE);
   });
 
-  test('[G1] is one drain however often it is asked for, and leaves its port free', async () => {
+  test('[G1] drains once however often it is asked to, and frees its port', async () => {
     const engine = await startTestEngine({ yaml: drainingWithin(1_000) });
     expect(engine.drain()).toBe(engine.drain());
     await engine.drain();
@@ -179,31 +179,34 @@ describe('an engine that drains', () => {
   });
 });
 
-describe('an engine process that is told to stop', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('[G1] by %s ends with code 0 when its running call has', async (signal) => {
-    await using engine = await EngineProcess.start(drainingWithin(10_000));
-    await using worker = await RawWorker.connect(engine.url);
-    await using caller = await RawWorker.connect(engine.url);
-    await worker.register('slow::one');
-    const id = caller.startCall('slow::one');
-    const call = await worker.next('invokefunction');
-    engine.kill(signal);
-    await worker.next('draining');
-    worker.answer(call, { result: 'finished' });
-    expect(await caller.answerTo(id)).toMatchObject({ result: 'finished' });
-    expect(await engine.end(5_000)).toEqual({ code: 0, signal: null });
-    expect(await caller.closed).toEqual(GOODBYE);
-  });
+describe('an engine process that gets a signal', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '[G1] ends with code 0 after %s when its running call has ended',
+    async (signal) => {
+      await using engine = await EngineProcess.start(drainingWithin(10_000));
+      await using worker = await RawWorker.connect(engine.url);
+      await using caller = await RawWorker.connect(engine.url);
+      await worker.register('slow::one');
+      const id = caller.startCall('slow::one');
+      const call = await worker.next('invokefunction');
+      engine.kill(signal);
+      await worker.next('draining');
+      worker.answer(call, { result: 'finished' });
+      expect(await caller.answerTo(id)).toMatchObject({ result: 'finished' });
+      expect(await engine.end(5_000)).toEqual({ code: 0, signal: null });
+      expect(await caller.closed).toEqual(GOODBYE);
+    },
+  );
 
-  test('[G1] ends with code 0 in time although a handler never ends and a peer never reads', async () => {
+  test('[G1] ends with code 0 in time although a handler never ends and a client never reads', async () => {
     await using engine = await EngineProcess.start(drainingWithin(500));
     await using worker = await RawWorker.connect(engine.url);
     await using caller = await RawWorker.connect(engine.url);
-    await using deaf = await RawWorker.connect(engine.url);
+    await using reader = await RawWorker.connect(engine.url);
     await worker.register('endless::one');
     await worker.register('big::one');
-    deaf.startCall('big::one');
-    deaf.socket.pause();
+    reader.startCall('big::one');
+    reader.socket.pause();
     worker.answer(await worker.next('invokefunction'), { result: 'x'.repeat(12 * MIB) });
     const id = caller.startCall('endless::one');
     await worker.next('invokefunction');
@@ -212,15 +215,15 @@ describe('an engine process that is told to stop', () => {
     expect(await engine.end(5_500)).toEqual({ code: 0, signal: null });
   });
 
-  test('[G1] ends with code 0 while an engine function still waits for workers that have left', async () => {
+  test('[G1] ends with code 0 although a function of the engine waits for a worker that has left', async () => {
     await using engine = await EngineProcess.start(drainingWithin(700));
     await using provider = await RawWorker.connect(engine.url);
-    await using asker = await RawWorker.connect(engine.url);
-    provider.send({ type: 'registertriggertype', id: 'silent', description: 'Never says yes or no' });
+    await using caller = await RawWorker.connect(engine.url);
+    provider.send({ type: 'registertriggertype', id: 'silent', description: 'Never answers' });
     await provider.settled();
-    asker.startCall('engine::register_trigger', { trigger_type: 'silent', function_id: 'a::b' });
+    caller.startCall('engine::register_trigger', { trigger_type: 'silent', function_id: 'a::b' });
     await provider.next('registertrigger');
-    const gone = [provider, asker].map(async (worker) => {
+    const gone = [provider, caller].map(async (worker) => {
       worker.close();
       await worker.closed;
     });

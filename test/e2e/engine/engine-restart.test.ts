@@ -1,6 +1,5 @@
-// An engine that is killed and started again, and a thousand workers of our SDK that want back in.
+// An engine that is killed and started again while a thousand workers of svc-sdk are connected.
 
-import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -8,17 +7,18 @@ import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { WorkerProcess } from '../../support/engine/worker-process.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 
 const WORKERS = 1_000;
-/** Far more than the 20 s of W5, which a busy machine may take: the figure is printed. */
+/** Far more than the 20 s of W5, because the machine may be busy. The figure is printed. */
 const BACK_MS_MAX = 60_000;
 
-test('[fault 26] [W5] After a restart a thousand workers come back by themselves, and health is answered throughout', {
+test('[fault 26] [W5] After a restart a thousand workers reconnect, and the engine answers health checks meanwhile', {
   timeout: 120_000,
 }, async () => {
   const line = faultLine('26', 'engine restart', `back=${WORKERS}`);
   const yaml = `workers:\n  - name: svc-worker-manager\n    config: {port: ${await freePort()}}\n`;
-  // The first one lets all of them in at once; it is the second that has its limits.
+  // The first engine admits all of them at once. The second one has the default limits.
   await using engine = await EngineProcess.start(`limits: {trusted: {connections_per_second: 100000}}\n${yaml}`);
   const half = WORKERS / 2;
   const [first, second] = await Promise.all([
@@ -33,12 +33,12 @@ test('[fault 26] [W5] After a restart a thousand workers come back by themselves
   await using restarted = await EngineProcess.start(yaml);
   const watch = new HealthWatch(await dial(restarted.url));
   await using caller = await dial(restarted.url);
-  await waitFor('all functions are there again', () => hasAll(caller), BACK_MS_MAX);
+  await waitFor('all functions are registered again', () => hasAll(caller), BACK_MS_MAX);
   const backMs = performance.now() - killedMs;
   line.figure = `back=${WORKERS} after ${Math.round(backMs)} ms`;
   const { answers, slowestMs } = await watch.end();
   process.stdout.write(
-    `${WORKERS} workers back ${Math.round(backMs)} ms after the kill; ` +
+    `${WORKERS} workers reconnected ${Math.round(backMs)} ms after the kill; ` +
       `${answers} health checks meanwhile, the slowest took ${Math.round(slowestMs)} ms\n`,
   );
   expect(answers).toBeGreaterThan(1);
@@ -47,14 +47,14 @@ test('[fault 26] [W5] After a restart a thousand workers come back by themselves
   expect(results.map(({ result }) => result)).toEqual(numbers);
 });
 
-/** Asks for the engine's health again and again; an answer that does not come in 5 s fails it. */
+/** Asks for the engine's health repeatedly. An answer that takes longer than 5 s fails it. */
 class HealthWatch {
   #isOver = false;
   readonly #asked: Promise<{ readonly answers: number; readonly slowestMs: number }>;
 
   constructor(caller: RawWorker) {
     this.#asked = this.#ask(caller);
-    // It may fail before anybody asks for its end.
+    // It may fail before `end` is called.
     this.#asked.catch(() => {});
   }
 
@@ -71,7 +71,7 @@ class HealthWatch {
       expect(await asking.call('engine::health::check')).toMatchObject({ result: { status: 'healthy' } });
       slowestMs = Math.max(slowestMs, performance.now() - askedMs);
       answers++;
-      // Asked without a pause, it would be this that keeps the workers from the engine.
+      // Without a pause these calls would keep the workers from the engine.
       await setTimeout(50);
     }
     return { answers, slowestMs };
@@ -79,23 +79,13 @@ class HealthWatch {
 }
 
 async function hasAll(caller: RawWorker): Promise<boolean> {
-  // The same holds for the long list.
+  // The list is long: without a pause it would keep the workers from the engine too.
   await setTimeout(100);
   const { result } = await caller.call('engine::functions::list', { prefix: 'restart::' });
   return (result as { functions: unknown[] }).functions.length === WORKERS;
 }
 
-/** Connects in spite of the crowd at the door, of which the engine takes so many per second and no more. */
+/** Connects while the engine refuses connections over its rate limit. */
 async function dial(url: string): Promise<RawWorker> {
-  return await waitFor('the engine lets us in', () => RawWorker.connect(url).catch(() => undefined));
-}
-
-/** One that nobody has; the engine must come back to the same. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('The system gave no port');
-  return address.port;
+  return await waitFor('the engine admits the connection', () => RawWorker.connect(url).catch(() => undefined));
 }

@@ -1,12 +1,12 @@
-// An engine under pressure, as those see it who use it: what it refuses, what it goes on doing, what it says (L1 to L3).
-// How pressed it is comes from a gauge in the test's hand; everything else is real.
+// An engine under pressure (L1 to L3): what it refuses, what it continues to do, and what it reports.
+// The test sets the load gauge; everything else is real.
 
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ask, askJson, startHttpEngine } from '../../support/clients/http-engine.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
-import { enqueue, receiptOf } from '../../support/stores/queue-engine.ts';
+import { enqueue, receiptOf, statsOf } from '../../support/stores/queue-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const MODULES = [
@@ -35,7 +35,7 @@ async function startPressable() {
 const HELLO = { api_path: '/hello', http_method: 'GET' };
 const pressureLines = (log: readonly string[]) => log.filter((line) => line.includes('pressure'));
 
-test('[L1] [L3] shed: requests get 503 with Retry-After, jobs are still taken, health answers, and it ends', async () => {
+test('[L1] [L3] shed: requests get 503 with Retry-After, jobs are accepted, and health is answered', async () => {
   await using engine = await startPressable();
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('hello', () => ({ body: 'hello' }));
@@ -52,7 +52,7 @@ test('[L1] [L3] shed: requests get 503 with Retry-After, jobs are still taken, h
   expect(await ask(engine, '/hello')).toMatchObject({ status: 200 });
 });
 
-test('[L1] protect: nobody new is let in, no job is taken, and the engine says that it is not well', async () => {
+test('[L1] protect: connections and jobs are refused, and health is unhealthy', async () => {
   await using engine = await startPressable();
   await using worker = await RawWorker.connect(engine.url);
   engine.press(1_500);
@@ -68,20 +68,20 @@ test('[L1] protect: nobody new is let in, no job is taken, and the engine says t
   expect(await ask(engine, '/readyz')).toMatchObject({ status: 200 });
 });
 
-test('[L1] shed: a queue runs a quarter of its jobs at a time, and all of them again afterwards', async () => {
+test('[L1] shed: a queue runs a quarter of its concurrency until the pressure ends', async () => {
   await using engine = await startPressable();
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('slow');
   engine.press(300);
   for (let job = 0; job < 12; job++) await receiptOf(enqueue(worker, 'slow', { job }));
   const running = () => worker.frames.filter(({ type }) => type === 'invokefunction').length;
-  await waitFor('jobs are handed over', () => running() > 0);
-  expect(running()).toBe(2);
+  await waitFor('two jobs run', () => running() === 2);
+  expect(await statsOf(worker)).toMatchObject({ states: { running: 2, waiting: 10 } });
   engine.relax();
-  await waitFor('more are handed over', () => running() === 8);
+  await waitFor('eight jobs run', () => running() === 8);
 });
 
-test('[L2] a change of the level is one line of log, a metric, and the words of the health', async () => {
+test('[L2] a change of the pressure level is logged once, and shown in metrics, health and console', async () => {
   await using engine = await startPressable();
   await using worker = await RawWorker.connect(engine.url);
   for (const delayMs of [60, 80, 300, 400, 250]) engine.press(delayMs);
@@ -112,7 +112,7 @@ function statusOfUpgrade(url: string): Promise<number | undefined> {
       resolve(statusCode);
       socket.terminate();
     });
-    socket.on('open', () => reject(new Error(`${url} let somebody in`)));
+    socket.on('open', () => reject(new Error(`${url} admitted a connection`)));
     socket.on('error', () => {});
   });
 }

@@ -1,4 +1,4 @@
-// Worker projects: the engine starts them, keeps them running, and leaves none behind.
+// Worker projects: the engine starts them, restarts them, and stops them.
 
 import { describe, expect, test } from 'vitest';
 import { ProjectEngine, pidWorker, processesWith } from '../../support/engine/project-engine.ts';
@@ -18,25 +18,30 @@ const isThere = (engine: ProjectEngine, functionId: string) => async () =>
     () => false,
   );
 
+/** An engine whose worker `orders` has registered. The tests of this file start several at once. */
+async function startWithOrders(script?: string): Promise<ProjectEngine> {
+  const engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders', script) });
+  await waitFor('the worker registers', isThere(engine, 'orders::pid'), 30_000);
+  return engine;
+}
+
 describe.concurrent('a worker of the configuration', { timeout: 60_000 }, () => {
-  test('[PD-24] is started with the engine, knows its name, and ends with it', async () => {
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+  test('[PD-24] starts with the engine, knows its name, and ends with the engine', async () => {
+    await using engine = await startWithOrders();
     expect(await engine.call('orders::pid')).toMatchObject({ name: 'orders' });
     const pid = await pidOf(engine);
     expect((await engine.stop()).code).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  test('is started again when it dies, and its lines are kept across', async () => {
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+  test('is started again when it is killed, and its log continues', async () => {
+    await using engine = await startWithOrders();
     const first = await pidOf(engine);
     process.kill(first, 'SIGKILL');
-    await waitFor('another process answers', async () => (await pidOf(engine).catch(() => first)) !== first);
+    await waitFor('another process answers', async () => (await pidOf(engine).catch(() => first)) !== first, 30_000);
     const { stdout } = await engine.svc('worker', 'logs', 'orders', '--json');
     const lines: { stream: string; text: string }[] = JSON.parse(stdout);
-    // The shell between has a word of its own to say about signals.
+    // The shell in between writes about the signal to stderr.
     const texts = lines.filter(({ stream }) => stream !== 'stderr').map(({ text }) => text);
     expect(texts).toEqual([
       'starting: node worker.mjs',
@@ -47,18 +52,17 @@ describe.concurrent('a worker of the configuration', { timeout: 60_000 }, () => 
     ]);
   });
 
-  test('[PD-24] is let in by an engine with a bridge token, without a word of its own', async () => {
+  test('[PD-24] gets the bridge token of the engine from its environment', async () => {
     const token = 'a-token-of-more-than-thirty-two-bytes';
     const config = `bridge_token: ${token}\n${withOrders}`;
     await using engine = await ProjectEngine.start(config, { orders: pidWorker('orders') });
     const env = { SVC_URL: engine.url, SVC_TOKEN: token };
     const call = () => runSvc(['trigger', 'orders::pid'], { cwd: engine.folder, env });
-    await waitFor('it answers', async () => (await call()).code === 0, 20_000);
+    await waitFor('the worker answers', async () => (await call()).code === 0, 30_000);
   });
 
-  test('[CLI-14] its lines are asked for since a moment, however that is written', async () => {
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+  test('[CLI-14] has a log that --since limits by duration, expression or time', async () => {
+    await using engine = await startWithOrders();
     const linesSince = async (since: string) => await engine.svc('worker', 'logs', 'orders', '--since', since);
     for (const since of ['10m', 'now-10m', new Date(Date.now() - 600_000).toISOString()]) {
       expect((await linesSince(since)).stdout).toContain('orders is up');
@@ -67,18 +71,17 @@ describe.concurrent('a worker of the configuration', { timeout: 60_000 }, () => 
     expect((await linesSince('yesterday')).code).toBe(2);
   });
 
-  test('[R6] leaves no process behind when the engine is killed', async () => {
+  test('[R6] leaves no process when the engine is killed', async () => {
     const marker = `grandchild-${process.pid}-${Date.now()}`;
     const script = `import { spawn } from 'node:child_process';
 spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '${marker}'], { stdio: 'ignore' });`;
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders', script) });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+    await using engine = await startWithOrders(script);
     expect(processesWith(marker)).not.toEqual([]);
     await engine.kill();
     await waitFor('its processes are gone', () => processesWith(marker).length === 0, 10_000);
   });
 
-  test('that cannot be started tells why, and the engine goes on', async () => {
+  test('that cannot be started shows the reason, and the engine keeps running', async () => {
     await using engine = await ProjectEngine.start(withOrders, {
       orders: { 'svc.worker.yaml': 'name: orders\nruntime: {kind: node}\n' },
     });
@@ -89,7 +92,7 @@ spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '${marker}'], { st
 });
 
 describe.concurrent('svc worker', { timeout: 60_000 }, () => {
-  test('add writes the file, installs, starts and prints what the worker brought', async () => {
+  test('add writes the configuration, installs and starts the worker, and prints its functions', async () => {
     const config = `# mine\n${ANY_PORT}\n# the end\n`;
     const project = pidWorker('mail');
     project['svc.worker.yaml'] += 'scripts: {install: echo installed > installed.txt}\n';
@@ -102,12 +105,12 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(await engine.svc('worker', 'add', './mail')).toMatchObject({ code: 7 });
     const lines = (await engine.svc('worker', 'logs', 'mail')).stdout;
     expect(lines).toContain('installing: echo installed > installed.txt');
-    // What is installed stays installed.
+    // A restart does not install again.
     await engine.svc('worker', 'restart', 'mail');
     expect((await engine.svc('worker', 'logs', 'mail')).stdout.match(/installing:/g)).toHaveLength(1);
   });
 
-  test('add tells why a worker does not come up, with the end of its output', async () => {
+  test('add prints why a worker does not start, with the end of its output', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, {
       bad: {
         'svc.worker.yaml': 'name: bad\nruntime: {kind: node, entry: w.mjs}\n',
@@ -127,11 +130,11 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
       fix: expect.stringContaining('worker logs bad'),
     });
     await engine.svc('worker', 'stop', 'bad');
-    // Only of this start, not of those before.
+    // The output is of this start only.
     expect((await engine.svc('worker', 'start', 'bad')).stderr.match(/no database/g)).toHaveLength(1);
   });
 
-  test('[CLI-30] one that ended and is being tried again is a warning of the doctor meanwhile', async () => {
+  test('[CLI-30] doctor warns of a worker that ended and was started again', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, {
       bad: {
         'svc.worker.yaml': 'name: bad\nruntime: {kind: node, entry: w.mjs}\n',
@@ -144,7 +147,11 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     });
     await engine.svc('worker', 'add', './bad', '--no-wait');
     const status = async () => JSON.stringify(await engine.call('worker::status', { name: 'bad' }));
-    await waitFor('it is tried again', async () => /"state":"running".*"restarts":1/.test(await status()), 10_000);
+    await waitFor(
+      'the worker is started again',
+      async () => /"state":"running".*"restarts":1/.test(await status()),
+      10_000,
+    );
     const { checks } = JSON.parse((await engine.svc('doctor', '--json')).stdout);
     expect(checks).toContainEqual(
       expect.objectContaining({ name: 'worker bad', level: 'warn', text: 'running (exit code 3)' }),
@@ -159,7 +166,7 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(await engine.config).toBe(ANY_PORT);
   });
 
-  test('[PD-30] add without an engine changes the file and says how to start it', async () => {
+  test('[PD-30] add without an engine changes the configuration and prints how to start the engine', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, { mail: pidWorker('mail') });
     await engine.stop();
     const { code, stderr } = await engine.svc('worker', 'add', './mail');
@@ -168,7 +175,7 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(await engine.config).toBe(`${ANY_PORT}  - name: mail\n    path: ./mail\n`);
   });
 
-  test('[PD-30] add without an engine leaves a file alone that would be refused, and says why', async () => {
+  test('[PD-30] add without an engine refuses an unknown module and leaves the configuration unchanged', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT);
     await engine.stop();
     const { code, stderr } = await engine.svc('worker', 'add', 'svc-stat');
@@ -177,7 +184,7 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     expect(await engine.config).toBe(ANY_PORT);
   });
 
-  test('adds and removes a module of the running engine', async () => {
+  test('remove stops a module of the running engine', async () => {
     const state = '{adapter: {name: kv, config: {store_method: in_memory}}}';
     await using engine = await ProjectEngine.start(ANY_PORT);
     expect((await engine.svc('worker', 'add', 'svc-events')).stderr).toContain('Unknown module');
@@ -189,9 +196,8 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
     await expect(engine.call('state::list_groups')).rejects.toThrow('state::list_groups');
   });
 
-  test('stop lets handlers finish, start brings it back, remove takes it out', async () => {
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+  test('stop, start and remove change a running worker', async () => {
+    await using engine = await startWithOrders();
     expect((await engine.svc('worker', 'stop', 'orders')).stdout).toMatch(/state\s+stopped/);
     await expect(engine.call('orders::pid')).rejects.toThrow();
     expect((await engine.svc('worker', 'start', 'orders')).stdout).toMatch(/functions\s+orders::pid/);
@@ -202,9 +208,8 @@ describe.concurrent('svc worker', { timeout: 60_000 }, () => {
 });
 
 describe.concurrent('a reload', { timeout: 60_000 }, () => {
-  test('[K1] of a broken file changes nothing, and health says so until it is mended', async () => {
-    await using engine = await ProjectEngine.start(withOrders, { orders: pidWorker('orders') });
-    await waitFor('the worker registers', isThere(engine, 'orders::pid'));
+  test('[K1] of an invalid file changes nothing, and health is degraded until the file is valid', async () => {
+    await using engine = await startWithOrders();
     const pid = await pidOf(engine);
     const healthStatus = async () => ((await engine.call('engine::health::check')) as { status: string }).status;
     await engine.writeConfig(`${withOrders}  - name: svc-sate\n`);
@@ -212,11 +217,11 @@ describe.concurrent('a reload', { timeout: 60_000 }, () => {
     await expect(engine.call('engine::config::reload')).rejects.toThrow("Did you mean 'svc-state'");
     expect(await pidOf(engine)).toBe(pid);
     await engine.writeConfig(withOrders);
-    await waitFor('health is well again', async () => (await healthStatus()) === 'healthy');
+    await waitFor('health is healthy again', async () => (await healthStatus()) === 'healthy');
     expect(await pidOf(engine)).toBe(pid);
   });
 
-  test('[K1] says of what cannot change that it needs a new start', async () => {
+  test('[K1] refuses a setting that can only change with a new start', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT);
     await engine.writeConfig(`threads: 3\n${ANY_PORT}`);
     await expect(engine.call('engine::config::reload')).rejects.toThrow('threads can only change with a new start');
@@ -226,16 +231,21 @@ describe.concurrent('a reload', { timeout: 60_000 }, () => {
     );
   });
 
-  test('starts, changes and stops worker projects as the file says', async () => {
+  test('starts, restarts and stops the worker projects that changed in the file', async () => {
     await using engine = await ProjectEngine.start(ANY_PORT, { orders: pidWorker('orders'), mail: pidWorker('mail') });
     await engine.writeConfig(`${withOrders}  - {name: mail, path: ./mail}\n`);
     await waitFor(
       'both register',
       async () => (await isThere(engine, 'orders::pid')()) && (await isThere(engine, 'mail::pid')()),
+      30_000,
     );
     const [orders, mail] = [await pidOf(engine), await pidOf(engine, 'mail::pid')];
     await engine.writeConfig(`${withOrders.trimEnd()}\n    env: {A: b}\n  - {name: mail, path: ./mail}\n`);
-    await waitFor('the changed one is new', async () => (await pidOf(engine).catch(() => orders)) !== orders);
+    await waitFor(
+      'the changed worker is restarted',
+      async () => (await pidOf(engine).catch(() => orders)) !== orders,
+      30_000,
+    );
     expect(await pidOf(engine, 'mail::pid')).toBe(mail);
     await engine.writeConfig(ANY_PORT);
     await waitFor('both are gone', async () => !(await isThere(engine, 'mail::pid')()));

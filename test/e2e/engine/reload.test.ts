@@ -1,4 +1,4 @@
-// The configuration of a running engine: queues and HTTP settings that change, and what says that it cannot.
+// Reloads of a running engine: settings that change, and settings that need a new start.
 
 import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,8 +60,8 @@ async function bind(worker: RawWorker, type: string, functionId: string, config:
   await worker.settled();
 }
 
-describe('queues', () => {
-  test('[K1] come and take jobs, change, and go', async () => {
+describe('a reload of queues', () => {
+  test('[K1] adds, changes and removes a queue', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('mail::send');
     expect((await enqueue(worker, 'mail::send', 1, { queue: 'mail' })).error).toMatchObject({
@@ -71,7 +71,7 @@ describe('queues', () => {
     await receiptOf(enqueue(worker, 'mail::send', 1, { queue: 'mail' }));
     await receiptOf(enqueue(worker, 'mail::send', 2, { queue: 'mail' }));
     const first = await worker.next('invokefunction');
-    // The second waits for the first, until there is room for two.
+    // The second job waits for the first until two may run.
     expect(await reload({ queues: '{mail: {concurrency: 2}}' })).toEqual(["svc-queue changed: queue 'mail' changed"]);
     const second = await worker.next('invokefunction');
     for (const call of [first, second]) worker.answer(call, { result: null });
@@ -82,7 +82,7 @@ describe('queues', () => {
     });
   });
 
-  test('[K4] a queue that goes keeps its jobs, says so, and delivers them when it is back', async () => {
+  test('[K4] logs the jobs of a removed queue, and runs them when the queue is added again', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await reload({ queues: '{kept: {}}' });
     const receipt = await receiptOf(enqueue(worker, 'kept::run', { n: 1 }, { queue: 'kept' }));
@@ -97,10 +97,10 @@ describe('queues', () => {
     const call = await worker.next('invokefunction');
     expect(call).toMatchObject({ data: { n: 1 }, metadata: { messageReceiptId: receipt } });
     worker.answer(call, { result: null });
-    await waitFor('it is done', async () => (await statsOf(worker, 'kept')).depth === 0);
+    await waitFor('the job is done', async () => (await statsOf(worker, 'kept')).depth === 0);
   });
 
-  test('[Q8] a job that runs while its queue goes and comes back runs once', async () => {
+  test('[Q8] runs a job once although its queue is removed and added while it runs', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('slow::run');
     await reload({ queues: '{slow: {}}' });
@@ -109,12 +109,12 @@ describe('queues', () => {
     await reload();
     await reload({ queues: '{slow: {}}' });
     worker.answer(call, { result: null });
-    await waitFor('it is done', async () => (await statsOf(worker, 'slow')).depth === 0);
+    await waitFor('the job is done', async () => (await statsOf(worker, 'slow')).depth === 0);
     await receiptOf(enqueue(worker, 'slow::run', { last: true }, { queue: 'slow' }));
     expect(await worker.next('invokefunction')).toMatchObject({ data: { last: true } });
   });
 
-  test('[S5] what a trigger owes a queue that went is delivered when it is back', async () => {
+  test('[S5] delivers the jobs of a trigger whose queue was removed when the queue is added again', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await reload({ queues: '{audit: {}}' });
     await worker.register('audit::note');
@@ -127,7 +127,7 @@ describe('queues', () => {
     worker.answer(call, { result: null });
   });
 
-  test('[S5] [F3] what a trigger owes a fifo queue that went comes before the changes after its return', async () => {
+  test('[S5] [F3] keeps the order of the jobs of a trigger whose fifo queue was removed and added again', async () => {
     await using worker = await RawWorker.connect(engine.url);
     const queues = '{line: {type: fifo, message_group_field: scope}}';
     const set = (value: number) => worker.call('state::set', { scope: 'line', key: 'a', value });
@@ -144,7 +144,7 @@ describe('queues', () => {
     expect(seen).toEqual(Array.from({ length: 500 }, (_, value) => value));
   });
 
-  test('[K1] [S5] a queue that a trigger names cannot group by what no event has, by what all have it can', async () => {
+  test('[K1] [S5] refuses a group field that the events of a trigger of that queue do not have', async () => {
     await using worker = await RawWorker.connect(engine.url);
     const by = (field: string) => ({ queues: `{grouped: {type: fifo, message_group_field: ${field}}}` });
     const set = () => worker.call('state::set', { scope: 'grouped', key: 'a', value: 1 });
@@ -158,7 +158,7 @@ describe('queues', () => {
     expect((await set()).error).toBeUndefined();
   });
 
-  test('[K1] their module goes and leaves nothing behind, and takes jobs when it is back', async () => {
+  test('[K1] removes the queue module, and adds it again', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('back::run');
     await reload({ hasQueues: false });
@@ -174,7 +174,7 @@ describe('queues', () => {
   test.each([
     ['the type of a queue', { queues: '{f: {type: fifo, message_group_field: g}}' }, 'queue_configs.f.type'],
     ['a limit of all queues', { queues: '{f: {}}', queueRest: ', max_payload_bytes: 5' }, 'max_payload_bytes'],
-  ])('[K4] [K1] %s cannot change, says so by name, and nothing else changes either', async (_what, wanted, name) => {
+  ])('[K4] [K1] refuses to change %s, names it, and changes nothing else', async (_what, wanted, name) => {
     await using worker = await RawWorker.connect(engine.url);
     await reload({ queues: '{f: {}}' });
     await expect(reload({ ...wanted, http: 'body_limit: 7' })).rejects.toThrow(
@@ -185,8 +185,8 @@ describe('queues', () => {
   });
 });
 
-describe('HTTP', () => {
-  test('[K1] origins, limits and time limits hold for the next request', async () => {
+describe('a reload of HTTP', () => {
+  test('[K1] applies origins, size limits and timeouts to the next request', async () => {
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('shop::order');
     await bind(worker, 'http', 'shop::order', { api_path: '/orders', http_method: 'POST' });
@@ -204,19 +204,19 @@ describe('HTTP', () => {
     expect((await order('{}')).status).toBe(403);
   });
 
-  test('[K1] the port cannot change, and says so by name', async () => {
+  test('[K1] refuses to change the port, and names it', async () => {
     await expect(reload({ port: 1 })).rejects.toThrow('svc-http: port can only change with a new start of the engine');
   });
 });
 
-describe('a port for browsers', () => {
+describe('a reload of a restricted port', () => {
   const portOf = (config: string) => `drain_timeout_ms: 100
 workers:
   - {name: svc-worker-manager, config: {port: 0}}
   - {name: svc-worker-manager, config: {port: 0, ${config}}}
 `;
 
-  test('[K1] [X12] runs on a changed policy at once, and ends who would not be let in by it', async () => {
+  test('[K1] [X12] applies the new policy at once, and closes connections of another auth function', async () => {
     using own = new TemporaryFolder();
     const configFile = join(own.path, 'svc-config.yaml');
     const write = (rbac: string, rest = '') => writeFileSync(configFile, portOf(`${rest}rbac: {${rbac}}`));
@@ -246,7 +246,7 @@ workers:
   });
 });
 
-test('[K1] [X22] a file that the engine changes is as open to others as before, also where a link leads to it', async () => {
+test('[K1] [X22] a configuration that the engine changes keeps its mode and its symbolic link', async () => {
   using own = new TemporaryFolder();
   const [configFile, secret] = [join(own.path, 'svc-config.yaml'), join(own.path, 'secret.yaml')];
   writeFileSync(secret, 'drain_timeout_ms: 100\nworkers:\n  - {name: svc-worker-manager, config: {port: 0}}\n');
@@ -261,23 +261,26 @@ test('[K1] [X22] a file that the engine changes is as open to others as before, 
   expect(statSync(secret).mode & 0o777).toBe(0o600);
 });
 
-describe('a file that is broken while the engine runs', () => {
+describe('a configuration that becomes invalid while the engine runs', () => {
   const callAdd = (worker: RawWorker) =>
     worker.call('worker::add', { source: { kind: 'builtin', name: 'svc-pubsub' } });
   const healthOf = async (worker: RawWorker) => JSON.stringify(await worker.call('engine::health::check', {}));
 
   test.each([
-    ['no YAML', (text: string) => `${text}  - [\n`, 'svc-config.yaml'],
-    ['wrong', (text: string) => `${text}  - {name: svc-stat}\n`, "Unknown module 'svc-stat'"],
-    ['one for a new start', (text: string) => `threads: 7\n${text}`, 'threads can only change with a new start'],
-  ])('[K1] is %s: nothing is added to it, and health goes on naming what is wrong', async (_what, breakIt, problem) => {
-    await using worker = await RawWorker.connect(engine.url);
-    const text = breakIt(configOf());
-    writeFileSync(file, text);
-    await engine.reload();
-    expect(await healthOf(worker)).toContain(problem);
-    expect(JSON.stringify(await callAdd(worker))).toContain(problem);
-    expect(readFileSync(file, 'utf8')).toBe(text);
-    expect(await healthOf(worker)).toContain(problem);
-  });
+    ['not YAML', (text: string) => `${text}  - [\n`, 'svc-config.yaml'],
+    ['invalid', (text: string) => `${text}  - {name: svc-stat}\n`, "Unknown module 'svc-stat'"],
+    ['valid only for a new start', (text: string) => `threads: 7\n${text}`, 'threads can only change with a new start'],
+  ])(
+    '[K1] because it is %s is not changed by worker::add, and health names the problem',
+    async (_what, breakIt, problem) => {
+      await using worker = await RawWorker.connect(engine.url);
+      const text = breakIt(configOf());
+      writeFileSync(file, text);
+      await engine.reload();
+      expect(await healthOf(worker)).toContain(problem);
+      expect(JSON.stringify(await callAdd(worker))).toContain(problem);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+      expect(await healthOf(worker)).toContain(problem);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Starting: all or nothing, and nothing at all on a configuration that says something the engine does not know.
+// The start of an engine: it opens all ports or none, and none when the configuration is invalid.
 
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
@@ -7,8 +7,9 @@ import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 
-/** A port that somebody else has. */
+/** A port that another server uses. */
 class TakenPort implements AsyncDisposable {
   readonly #server: Server;
   readonly port: number;
@@ -33,12 +34,7 @@ class TakenPort implements AsyncDisposable {
   }
 }
 
-async function freePort(): Promise<number> {
-  await using taken = await TakenPort.take();
-  return taken.port;
-}
-
-/** Whether anybody listens there. */
+/** Whether a server listens there. */
 async function isTaken(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   const answered = await Promise.race([
@@ -64,7 +60,7 @@ describe('a port that is in use', () => {
     });
   });
 
-  test('[K1] closes the ports of the same file that could be had, wherever it stands among them', async () => {
+  test('[K1] closes the other ports of the same file, whether listed before or after it', async () => {
     await using taken = await TakenPort.take();
     const [first, last] = [await freePort(), await freePort()];
     await expect(startTestEngine({ yaml: ports(first, taken.port, last) })).rejects.toMatchObject({ exitCode: 7 });
@@ -74,7 +70,7 @@ describe('a port that is in use', () => {
     expect(await Promise.all([first, last].map(isTaken))).toEqual([true, true]);
   });
 
-  test('[K1] is one that another engine has, too, and that engine does not notice', async () => {
+  test('[K1] by another engine does not disturb that engine', async () => {
     await using engine = await startTestEngine();
     await using worker = await RawWorker.connect(engine.url);
     await expect(startTestEngine({ yaml: ports(engine.port) })).rejects.toMatchObject({ exitCode: 7 });
@@ -83,7 +79,7 @@ describe('a port that is in use', () => {
     await another.settled();
   });
 
-  test('[K1] ends the process with code 7, and leaves nothing listening', async () => {
+  test('[K1] ends the process with code 7, and no port stays open', async () => {
     await using taken = await TakenPort.take();
     const first = await freePort();
     await using engine = await EngineProcess.spawn(ports(first, taken.port));
@@ -105,7 +101,7 @@ describe('two worker ports of one file', () => {
   });
 });
 
-describe('a configuration that cannot be meant', () => {
+describe('an invalid configuration', () => {
   test.each([
     ['an unknown top-level key', `thread: 2\n${ONE_PORT}`, /svc-config\.yaml:1:1: thread: .*Did you mean 'threads'/s],
     ['an unknown key of a module', 'workers:\n  - name: svc-worker-manager\n    config: {prot: 0}\n', /:3:14: .*prot/],
@@ -115,15 +111,15 @@ describe('a configuration that cannot be meant', () => {
     ['a limit out of range', `limits: {trusted: {connections: 0}}\n${ONE_PORT}`, /limits\.trusted\.connections.*1/s],
     ['limits that contradict', `limits: {trusted: {outbound_close_bytes: 2048}}\n${ONE_PORT}`, /outbound_buffer_bytes/],
     ['a port out of range', 'workers: [{name: svc-worker-manager, config: {port: 65536}}]', /port.*65535/s],
-    ['a text for a number', 'workers: [{name: svc-worker-manager, config: {port: "x"}}]', /port.*'x'/s],
+    ['a text in place of a number', 'workers: [{name: svc-worker-manager, config: {port: "x"}}]', /port.*'x'/s],
     [
-      'a restricted port without rules, which must not be taken for one that is open',
+      'a restricted port without rules, which must not become a trusted port',
       'workers: [{name: svc-worker-manager, config: {port: 0, rbac: }}]',
       /rbac: Must be a map, found nothing/,
     ],
     ['a key given twice', 'threads: 1\nthreads: 2\n', /svc-config\.yaml:2:1: threads/],
     ['an alias', 'threads: &a 1\ndrain_timeout_ms: *a\n', /[Aa]nchor/],
-  ])('[K4] %s is refused with the place and the reason', async (_case, yaml, message) => {
+  ])('[K4] with %s is refused with the position and the reason', async (_case, yaml, message) => {
     await expect(startTestEngine({ yaml })).rejects.toThrow(message);
   });
 
@@ -135,7 +131,7 @@ describe('a configuration that cannot be meant', () => {
     expect(await isTaken(port)).toBe(false);
   });
 
-  test('[X2] ends the process with code 78 when a port is open to other machines without a token', async () => {
+  test('[X2] with a port on every address and no token ends the process with code 78', async () => {
     await using engine = await EngineProcess.spawn(
       'workers: [{name: svc-worker-manager, config: {host: 0.0.0.0, port: 0}}]',
     );
@@ -146,7 +142,7 @@ describe('a configuration that cannot be meant', () => {
 });
 
 describe('an engine that was killed', () => {
-  test('[R6] leaves no listener and no connection behind, and a new one takes its port at once', async () => {
+  test('[R6] leaves no listener and no connection, and its port can be used at once', async () => {
     const port = await freePort();
     await using killed = await EngineProcess.start(ports(port));
     await using worker = await RawWorker.connect(killed.url);

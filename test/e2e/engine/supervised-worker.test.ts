@@ -1,4 +1,4 @@
-// One worker project under its keeper, with real processes.
+// One supervised worker project, with real processes.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A worker with these commands; `exec` makes one process of its shell. */
+/** A worker with these commands. `exec` replaces the shell, so that the worker is one process. */
 function keep(scripts: { readonly start: string; readonly install?: string }, clock: Clock): SupervisedWorker {
   const path = writeManifest(scripts);
   const worker = new SupervisedWorker(
@@ -49,12 +49,12 @@ function writeManifest(scripts: object, name = 'orders'): string {
   return file;
 }
 
-/** Goes on after a request to end, until it is killed. */
+/** Ignores SIGTERM and runs until it is killed. */
 const STUBBORN = `trap '' TERM; echo up; exec sleep 60`;
 
 const textsOf = (worker: SupervisedWorker) => worker.output.read({ limit: 100 }).lines.map(({ text }) => text);
 
-test('[R6] a start that is called off by a stop and asked for again starts one process', async () => {
+test('[R6] A start, a stop and another start at once start one process', async () => {
   const worker = keep({ start: 'exec sleep 60' }, systemClock);
   const first = worker.start();
   const stopped = worker.stop(0);
@@ -63,59 +63,65 @@ test('[R6] a start that is called off by a stop and asked for again starts one p
   expect(textsOf(worker)).toEqual(['starting: exec sleep 60']);
 });
 
-test('[PD-24] the token of the engine is for the worker, not for what its installation runs', async () => {
-  const tell = 'echo "token: $SVC_TOKEN"';
-  const worker = keep({ install: tell, start: `${tell}; exec sleep 60` }, systemClock);
+test('[PD-24] The worker gets the token of the engine, its install script does not', async () => {
+  const printToken = 'echo "token: $SVC_TOKEN"';
+  const worker = keep({ install: printToken, start: `${printToken}; exec sleep 60` }, systemClock);
   await worker.start();
-  await waitFor('it is up', () => textsOf(worker).includes('token: secret'));
+  await waitFor('the worker is up', () => textsOf(worker).includes('token: secret'));
   expect(textsOf(worker).filter((text) => text.startsWith('token:'))).toEqual(['token: ', 'token: secret']);
 });
 
-test('[R6] a restart that fails is tried again later, like one that ended', async () => {
+test('[R6] A restart that fails is repeated later', async () => {
   const clock = new FakeClock();
   const worker = keep({ start: 'exit 3' }, clock);
   await worker.start();
-  await waitFor('it has ended', () => worker.state === 'waiting_to_restart');
+  await waitFor('the worker has ended', () => worker.state === 'waiting_to_restart');
   writeManifest({ start: 7 });
   clock.advance(500);
   await waitFor('the restart has failed', () => worker.problem?.includes('orders.yaml'));
   expect(worker.state).toBe('waiting_to_restart');
   writeManifest({ start: 'exec sleep 60' });
   clock.advance(1_000);
-  await waitFor('it runs', () => worker.state === 'running');
+  await waitFor('the worker runs', () => worker.state === 'running');
 });
 
-test('[R6] a first start that fails is tried again later, each time after twice the wait, and works once it can', async () => {
+test('[R6] A first start that fails is repeated after twice the wait each time, until it succeeds', async () => {
   const clock = new FakeClock();
   const worker = keep({ install: 'echo no network; exit 7', start: 'exec sleep 60' }, clock);
   await expect(worker.start()).rejects.toThrow('ended with exit code 7');
   expect(worker.state).toBe('waiting_to_restart');
   expect(textsOf(worker).at(-1)).toBe('could not be started; next attempt in 0.5 s');
   clock.advance(500);
-  await waitFor('it failed once more', () => textsOf(worker).at(-1) === 'could not be started; next attempt in 1 s');
+  await waitFor(
+    'the start has failed again',
+    () => textsOf(worker).at(-1) === 'could not be started; next attempt in 1 s',
+  );
   expect(worker.isMissing).toBe(true);
   writeManifest({ start: 'exec sleep 60' });
   clock.advance(1_000);
-  await waitFor('it runs', () => worker.state === 'running');
+  await waitFor('the worker runs', () => worker.state === 'running');
   expect(worker.isMissing).toBe(false);
 });
 
-test('[R6] a first start that fails ten times is given up, and says how it is started again', async () => {
+test('[R6] A first start that fails ten times is not repeated, and the log names the command that starts it', async () => {
   const clock = new FakeClock();
   const worker = keep({ start: 'exec sleep 60' }, clock);
   writeManifest({ start: 7 });
   await expect(worker.start()).rejects.toThrow('orders.yaml');
   for (let waitMs = 500; worker.state === 'waiting_to_restart'; waitMs = Math.min(waitMs * 2, 30_000)) {
     clock.advance(waitMs);
-    await waitFor('it failed once more', () => worker.state === 'waiting_to_restart' || worker.state === 'crash_loop');
+    await waitFor(
+      'the start has failed again',
+      () => worker.state === 'waiting_to_restart' || worker.state === 'crash_loop',
+    );
   }
   expect(textsOf(worker).at(-1)).toContain(
     'tenth time within five minutes; when it is fixed, run: svc worker start orders',
   );
-  expect(worker.facts().restarts).toBe(9);
+  expect(worker.describe().restarts).toBe(9);
 });
 
-test('health is degraded while a worker that is wanted could not be started', async () => {
+test('Health is degraded while a configured worker could not be started', async () => {
   const engine = new EngineInMemory();
   const context = engine.moduleContext();
   const orders = { name: 'orders', path: folder.path, env: {}, config: 1 };
@@ -139,7 +145,7 @@ describe('a worker that a reload changes', () => {
   let orders: ProjectWorker;
   let first: SupervisedWorker;
 
-  /** The one of that name, which `afterEach` stops. */
+  /** The worker of that name; `afterEach` stops it. */
   const found = (name: string): SupervisedWorker => {
     const worker = supervisor.find(name);
     if (worker === undefined) throw new Error(`There is no worker ${name}`);
@@ -159,17 +165,17 @@ describe('a worker that a reload changes', () => {
 
   afterEach(() => engine.stop());
 
-  test('[R6] and the next reload too starts when its first process has ended', async () => {
+  test('[R6] starts with the last configuration when its first process has ended', async () => {
     const mail = { name: 'mail', path: writeManifest({ start: STUBBORN }, 'mail'), env: {}, config: 1 };
     supervisor.follow([{ ...orders, config: 3 }, mail]);
     const [last, other] = [found('orders'), found('mail')];
-    await waitFor('one that waits for nobody is up', () => textsOf(other).includes('up'));
+    await waitFor('the other worker is up', () => textsOf(other).includes('up'));
     expect(textsOf(last)).toEqual([]);
     await first.stop(0);
-    await waitFor('the changed one is up', () => textsOf(last).includes('up'));
+    await waitFor('the changed worker is up', () => textsOf(last).includes('up'));
   });
 
-  test('[R6] has ended when the engine has stopped, and is not started any more', async () => {
+  test('[R6] is not started when the engine stops before its first process has ended', async () => {
     const second = found('orders');
     supervisor.stop();
     engine.advance(2_000);

@@ -1,28 +1,18 @@
-// How many workers there are, and how each is doing, as the engine tells of it.
+// The number of workers and the gauges of each, as the engine reports them.
 
-import { afterEach, expect, test } from 'vitest';
-import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { ask, type Fields } from '../../support/telemetry/observability-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
 
-const workers: SvcWorker[] = [];
+const connect = sdkWorkers();
 
-function connect(engine: Pick<TestEngine, 'url'>, name: string): SvcWorker {
-  const svc = registerWorker(engine.url, { handle_signals: false, drain_timeout_ms: 100, worker_name: name });
-  workers.push(svc);
-  return svc;
-}
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
-
-test('[modules 11.6] Two workers of one process are two workers, and one when one has left', async () => {
+test('[modules 11.6] Two workers of one process are counted separately when they connect and leave', async () => {
   await using engine = await startTestEngine();
   await using raw = await RawWorker.connect(engine.url);
-  const [first, second] = [connect(engine, 'first'), connect(engine, 'second')];
+  const [first, second] = [connect(engine.url), connect(engine.url)];
   await Promise.all([first.ready(), second.ready()]);
   const countsAre = async (spawns: number, deaths: number) => {
     await waitFor(`${spawns} came and ${deaths} left`, async () => {
@@ -36,12 +26,12 @@ test('[modules 11.6] Two workers of one process are two workers, and one when on
   await countsAre(2, 1);
 });
 
-test('[modules 10.3] A worker says how its process is doing, and its record shows it', async () => {
+test('[modules 10.3] The record of a worker shows the gauges that it sent of its process', async () => {
   await using engine = await startTestEngine();
   await using raw = await RawWorker.connect(engine.url);
-  const svc = connect(engine, 'measured');
+  const svc = connect(engine.url);
   await svc.ready();
-  const row = await waitFor('its gauges have come', async () => {
+  const row = await waitFor('its gauges have arrived', async () => {
     const { workers: rows } = await ask(raw, 'engine::workers::list', { worker_id: svc.id });
     const [found] = rows as Fields[];
     return found?.latest_metrics !== null && found;

@@ -1,4 +1,4 @@
-// What the engine starts for a worker: told when it has ended, whatever its surroundings are like.
+// A process that the engine starts for a worker: its end is reported once, whatever happens around it.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 
 const SOURCE = new URL('../../../src/effects/worker-process.ts', import.meta.url).href;
 
-test('[fault 52] a worker that no descriptors are left for ends with the reason, and its engine goes on', async () => {
+test('[fault 52] A worker that cannot be started without file descriptors ends with the reason', async () => {
   const script = `
 import { openSync, closeSync } from 'node:fs';
 import { startProcess } from ${JSON.stringify(SOURCE)};
@@ -30,12 +30,12 @@ startProcess({ command: 'true', cwd: '/', env: {} }, {
   expect(stdout).toBe('ended: spawn /bin/sh EMFILE\n');
 });
 
-test('[R6] a worker has ended although a process that left its group holds its output open', async () => {
+test('[R6] The end of a worker is reported although a process that left its group holds its output open', async () => {
   using folder = new TemporaryFolder();
   let stray = 0;
   const cause = await new Promise<string>((resolve) => {
     startProcess(
-      // The worker ends when the other has a session of its own and has said so.
+      // The worker ends after the other process has its own session and has printed its id.
       {
         command: `mkfifo up; setsid sh -c 'echo $$; : >up; exec sleep 60' & : <up; exit 3`,
         cwd: folder.path,

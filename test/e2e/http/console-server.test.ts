@@ -1,12 +1,14 @@
-// The console server before a real engine: what it serves, hands on, and refuses; without an engine, and with one that
-// comes and goes.
+// The console server with a real engine: what it serves, forwards and refuses. Also without an engine, and with one
+// that starts and stops.
 
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { TOKEN_SUBPROTOCOL_PREFIX } from '../../../src/console/api/console-server.ts';
 import { type ConsoleOptions, checkOptions } from '../../../src/console/server/options.ts';
 import { type RunningConsole, startConsole } from '../../../src/console/server/server.ts';
-import { TOKEN_SUBPROTOCOL_PREFIX } from '../../../src/console-api/console-server.ts';
 import {
   answerChecks,
   isConsoleInfo,
@@ -19,6 +21,7 @@ import { FrameClient, upgradeRequest } from '../../contract/transport/frame-clie
 import { ask } from '../../support/clients/http-engine.ts';
 import { type ConsoleEngine, LiveClient, startConsoleEngine } from '../../support/telemetry/console-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { freePort } from '../free-port.ts';
 
 const TOKEN = 'a-token-of-forty-characters-0123456789ab';
 
@@ -72,8 +75,8 @@ async function infoOf(world: Pick<World, 'httpPort'>) {
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-describe('pages', () => {
-  test('[APP-3][X23] every answer carries the policy; the nonce of the page is fresh', async () => {
+describe('the pages', () => {
+  test('[APP-3] [X23] have the security headers on every answer, and a new nonce for each page', async () => {
     const world = await startWorld();
     const nonces = new Set<string>();
     for (const path of ['/', '/functions', '/traces/0af7651916cd43dd8448eb211c80319c']) {
@@ -96,25 +99,25 @@ describe('pages', () => {
     }
   });
 
-  test('files with a hash in their name are kept, the page is not, and nothing outside is served', async () => {
+  test('let browsers cache files with a hash in their name, not the page, and serve no file outside their folder', async () => {
     const world = await startWorld();
     const { text, headers } = await ask(world, '/');
     expect(headers['cache-control']).toBe('no-store');
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? '';
     const asset = await ask(world, script);
     expect(asset.headers['cache-control']).toContain('immutable');
-    // The browser asks for the icon at each change of the address: a kept one stays in the browser.
+    // The browser requests the icon at each change of the address, so it caches the icon.
     const icon = await ask(world, /rel="icon"[^>]* href="([^"]+)"/.exec(text)?.[1] ?? '');
     expect(icon.headers['cache-control']).toContain('immutable');
     expect(icon.headers['content-type']).toBe('image/svg+xml');
     expect(asset.headers['content-type']).toContain('text/javascript');
     expect((await ask(world, '/assets/nothing.js')).status).toBe(404);
     for (const path of ['/../package.json', '/..%2f..%2fpackage.json', '/assets/..%2f..%2f..%2fpackage.json']) {
-      expect((await ask(world, path)).text).not.toContain('svc-console"');
+      expect((await ask(world, path)).text).not.toContain('"version"');
     }
   });
 
-  test('[X3] an unknown host and a page of another host are refused everywhere', async () => {
+  test('[X3] are refused on every path to an unknown Host and to a page of another host', async () => {
     const world = await startWorld();
     const routes = Object.keys(answerChecks).map((name) => name.split(' '));
     for (const [method = '', path = ''] of [...routes, ['POST', '/http-request']]) {
@@ -130,17 +133,17 @@ describe('pages', () => {
       const own = { host: `localhost:${world.httpPort}`, origin: `http://localhost:${world.httpPort}` };
       expect((await ask(world, path, { headers: own })).status).toBe(200);
     }
-    const stranger = new WebSocket(`ws://127.0.0.1:${world.httpPort}/api/live`, { origin: 'http://evil.example' });
+    const other = new WebSocket(`ws://127.0.0.1:${world.httpPort}/api/live`, { origin: 'http://evil.example' });
     const [status] = await new Promise<[number]>((resolve) => {
-      stranger.on('unexpected-response', (_request, response) => resolve([response.statusCode ?? 0]));
-      stranger.on('error', () => {});
+      other.on('unexpected-response', (_request, response) => resolve([response.statusCode ?? 0]));
+      other.on('error', () => {});
     });
     expect(status).toBe(403);
   });
 });
 
-describe('the engine behind it', () => {
-  test('/api/* is the console API: percent-encoded names, bodies and headers pass as they are', async () => {
+describe('requests to the engine', () => {
+  test('below /api/ pass percent-encoded names, bodies and headers unchanged', async () => {
     const world = await startWorld();
     const place = `/api/states/${encodeURIComponent('a/b%')}/items/${encodeURIComponent('k:1/2')}`;
     const put = await ask(world, place, { method: 'PUT', headers: JSON_BODY, body: '{"value":{"n":1.0}}' });
@@ -152,7 +155,7 @@ describe('the engine behind it', () => {
     expect(JSON.parse(invoked.text)).toEqual({ groups: ['a/b%'] });
   });
 
-  test('[API-3] a call names the console server in its baggage, unless it is told not to', async () => {
+  test('[API-3] name the console server in their baggage, if it has a service name', async () => {
     for (const serviceName of ['my-console', undefined]) {
       const world = await startWorld({ serviceName });
       const worker = createWorker(world.engine.url, { handle_signals: false, log: () => {} });
@@ -168,22 +171,22 @@ describe('the engine behind it', () => {
     }
   });
 
-  test('/api/live and /ws/stream reach the engine', async () => {
+  test('of /api/live and /ws/stream open their sockets', async () => {
     const world = await startWorld();
     await using live = await LiveClient.open(`ws://127.0.0.1:${world.httpPort}/api/live`);
     const id = await live.subscribe('stream:chat');
     const stream = new WebSocket(`ws://127.0.0.1:${world.httpPort}/ws/stream/chat/room/`);
     const messages: string[] = [];
     stream.on('message', (data) => messages.push(String(data)));
-    await live.item(id, 'the join is seen', ({ event }) => event === 'join');
-    await waitFor('the snapshot comes', () => messages.length > 0);
+    await live.item(id, 'the join is reported', ({ event }) => event === 'join');
+    await waitFor('the snapshot arrives', () => messages.length > 0);
     const { text } = await ask(world, '/api/streams/chat/room/subscribers');
     expect(JSON.parse(text).items).toHaveLength(1);
     stream.terminate();
-    await live.item(id, 'the leave is seen', ({ event }) => event === 'leave');
+    await live.item(id, 'the leave is reported', ({ event }) => event === 'leave');
   });
 
-  test('it is listed as the worker svc-console', async () => {
+  test('come from the worker svc-console', async () => {
     const world = await startWorld();
     const names = await waitFor('it is listed', async () => {
       const { text } = await ask(world, '/api/workers');
@@ -194,11 +197,11 @@ describe('the engine behind it', () => {
   });
 });
 
-describe('one request to the HTTP port (TRG-3)', () => {
+describe('a request to the HTTP port from a page (TRG-3)', () => {
   const send = (world: World, request: unknown, headers = JSON_BODY) =>
     ask(world, '/api/http-request', { method: 'POST', headers, body: JSON.stringify(request) });
 
-  test('answers in the contract, passes what it is told, and follows no redirect', async () => {
+  test('returns the response of the route, and follows no redirect', async () => {
     const world = await startWorld();
     const worker = createWorker(world.engine.url, { handle_signals: false, log: () => {} });
     open.push({ stop: () => worker.shutdown() });
@@ -212,11 +215,11 @@ describe('one request to the HTTP port (TRG-3)', () => {
     await worker.registerTrigger({ ...http('GET', '/moved'), function_id: 'page::moved' }).ready();
     const { status, text } = await send(world, { method: 'GET', path: '/moved?a=1', headers: [['x-a', '1']] });
     const value: unknown = JSON.parse(text);
-    if (!isHttpResponse(value)) throw new Error(`It broke the contract: ${text}`);
+    if (!isHttpResponse(value)) throw new Error(`/api/http-request broke the contract: ${text}`);
     expect([status, value.status, value.body, value.is_cut]).toEqual([200, 302, '{"is":"moved"}', false]);
   });
 
-  test('[X4] goes to no other place, not below /_console however it is spelled, and takes JSON only', async () => {
+  test('[X4] is refused for other hosts, for every spelling of /_console, and without JSON', async () => {
     const world = await startWorld();
     const paths = [
       'http://127.0.0.1:1/',
@@ -235,7 +238,7 @@ describe('one request to the HTTP port (TRG-3)', () => {
     expect((await send(world, { method: 'GET', path: '/', headers: [] }, form)).status).toBe(415);
   });
 
-  test('an answer that does not come in time is a 504', async () => {
+  test('is answered 504 when the route takes too long', async () => {
     const world = await startWorld();
     const worker = createWorker(world.engine.url, { handle_signals: false, drain_timeout_ms: 50, log: () => {} });
     open.push({ stop: () => worker.shutdown() });
@@ -248,13 +251,13 @@ describe('one request to the HTTP port (TRG-3)', () => {
 });
 
 describe('the token', () => {
-  test('[APP-4][X23] on an address that others reach, it does not start without one', () => {
+  test('[APP-4] [X23] is required to start on every address', () => {
     const options = { host: '0.0.0.0', token: undefined };
     expect(() => checkOptions({ ...DEFAULTS, ...options })).toThrow(/0\.0\.0\.0.*without a token/);
     expect(() => checkOptions({ ...DEFAULTS, ...options, token: TOKEN })).not.toThrow();
   });
 
-  test.each(['0.0.0.0', '127.0.0.1'])('[APP-4] on %s, pages are served, and the API only with it', async (host) => {
+  test.each(['0.0.0.0', '127.0.0.1'])('[APP-4] is required on %s for the API, and not for the pages', async (host) => {
     const world = await startWorld({ host, token: TOKEN }, `bridge_token: ${TOKEN}`);
     expect((await ask(world, '/')).status).toBe(200);
     expect((await infoOf(world)).token_required).toBe(true);
@@ -268,13 +271,13 @@ describe('the token', () => {
     expect((await ask(world, `/api/status?token=${TOKEN}`)).status).toBe(401);
   });
 
-  test('[APP-4] the first live frame may bring it; a wrong one, and anything else first, ends the socket', async () => {
+  test('[APP-4] may be the first frame of a live socket; a wrong token or another first frame closes it', async () => {
     const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
     const url = `ws://127.0.0.1:${world.httpPort}/api/live`;
     await using live = await LiveClient.open(url);
     live.send({ op: 'auth', token: TOKEN });
     const id = await live.subscribe('health');
-    await live.item(id, 'it is let in', ({ kind }) => kind === 'engine');
+    await live.item(id, 'the socket is admitted', ({ kind }) => kind === 'engine');
     for (const frame of [{ op: 'auth', token: 'wrong' } as const, { op: 'sub', id: 1, topic: 'health' } as const]) {
       await using other = await LiveClient.open(url);
       other.send(frame);
@@ -283,33 +286,42 @@ describe('the token', () => {
     }
   });
 
-  test('[APP-4] a frame that breaks the protocol before the token ends that socket, and nothing else', async () => {
+  test('[APP-4] is not needed for an invalid frame to close only its own socket', async () => {
     const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
     const request = upgradeRequest({ path: '/api/live', host: `127.0.0.1:${world.httpPort}` });
-    await using stranger = await FrameClient.upgrade(world.httpPort, request);
-    stranger.socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]));
-    await stranger.ended;
+    await using client = await FrameClient.upgrade(world.httpPort, request);
+    client.socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]));
+    await client.ended;
     expect((await ask(world, '/')).status).toBe(200);
   });
 
-  test('the socket of streams takes it as a subprotocol, and does not hand it on', async () => {
-    const world = await startWorld({ host: '0.0.0.0', token: TOKEN }, `bridge_token: ${TOKEN}`);
-    const url = `ws://127.0.0.1:${world.httpPort}/ws/stream/chat/room/`;
+  test('is a subprotocol of a stream socket, and is not passed to the engine', async () => {
+    const offered: (string | undefined)[] = [];
+    const streams = createServer().on('upgrade', ({ headers }, socket) => {
+      offered.push(headers['sec-websocket-protocol']);
+      socket.destroy();
+    });
+    streams.listen(0, '127.0.0.1');
+    await once(streams, 'listening');
+    open.push({ stop: async () => streams.close() });
+    const { port } = streams.address() as AddressInfo;
+    const running = await startBefore({ port: 1, httpPort: 1, streamPort: port }, { host: '0.0.0.0', token: TOKEN });
+    const url = `${running.url.replace('http://0.0.0.0', 'ws://127.0.0.1')}ws/stream/chat/room/`;
     const offer = `${TOKEN_SUBPROTOCOL_PREFIX}${Buffer.from(TOKEN).toString('base64url')}`;
-    const stream = new WebSocket(url, [offer, 'x'].slice(0, 1));
-    stream.on('error', () => {});
+    await once(new WebSocket(url, [offer, 'svc.stream.v1']), 'close');
+    expect(offered).toEqual(['svc.stream.v1']);
     const refused = new WebSocket(url);
     const status = await new Promise<number>((resolve) => {
       refused.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
       refused.on('error', () => {});
     });
     expect(status).toBe(401);
-    stream.terminate();
+    expect(offered).toHaveLength(1);
   });
 });
 
-describe('read-only', () => {
-  test('[APP-5] what changes something is refused, what only reads is not', async () => {
+describe('a read-only console', () => {
+  test('[APP-5] refuses every request that changes data, and answers those that only read', async () => {
     const world = await startWorld({ isReadOnly: true });
     expect((await infoOf(world)).read_only).toBe(true);
     const changing: [string, string][] = [
@@ -332,16 +344,16 @@ describe('read-only', () => {
     }
     expect((await ask(world, '/api/functions')).status).toBe(200);
     const search = { method: 'POST', headers: JSON_BODY, body: '{}' };
-    // Whatever the engine says of it: it was asked.
+    // A search only reads, although it is a POST.
     expect((await ask(world, '/api/logs/search', search)).status).toBe(200);
   });
 });
 
-describe('without an engine', () => {
+describe('a console without an engine', () => {
   test.each([
     ['an engine on an IPv6 address', '::1', '/api/live'],
     ['a stream whose name has a #', '127.0.0.1', '/ws/stream/chat/room#1'],
-  ])('[APP-1] a socket to %s is told to try again later', async (_where, engineHost, path) => {
+  ])('[APP-1] closes a socket to %s with 1013', async (_where, engineHost, path) => {
     const running = await startBefore({ port: 1, httpPort: 1, streamPort: 1 }, { engineHost });
     const world = { httpPort: Number(new URL(running.url).port) };
     const request = upgradeRequest({ path, host: `127.0.0.1:${world.httpPort}` });
@@ -350,7 +362,7 @@ describe('without an engine', () => {
     expect((await infoOf(world)).engine.http_url).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):1$/);
   });
 
-  test('[APP-1] it starts, says where it looks and how to start one, and goes on when one comes', async () => {
+  test('[APP-1] starts, shows the address it tries, and connects when an engine starts', async () => {
     const [port, httpPort] = [await freePort(), await freePort()];
     const running = await startBefore({ port, httpPort, streamPort: 1 });
     const world = { httpPort: Number(new URL(running.url).port) };
@@ -362,14 +374,14 @@ describe('without an engine', () => {
     expect(refused.status).toBe(502);
     expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'ENGINE_UNREACHABLE' } });
     await using live = await LiveClient.open(`ws://127.0.0.1:${world.httpPort}/api/live`);
-    await waitFor('the live socket is told', () => live.closeCode === 1013);
+    await waitFor('the live socket is closed', () => live.closeCode === 1013);
 
     const engine = await startConsoleEngine({ port, httpPort });
     await waitFor('the bridge is connected', async () => (await infoOf(world)).engine.connected, 10_000);
     expect((await ask(world, '/api/status')).status).toBe(200);
 
     await engine.drain();
-    await waitFor('the loss is told', async () => !(await infoOf(world)).engine.connected, 10_000);
+    await waitFor('the console has noticed the loss', async () => !(await infoOf(world)).engine.connected, 10_000);
     expect((await ask(world, '/api/status')).status).toBe(502);
   });
 });
@@ -386,11 +398,3 @@ const DEFAULTS: ConsoleOptions = {
   hasFlow: false,
   serviceName: undefined,
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

@@ -1,4 +1,4 @@
-// Routes come and go with the workers that bind them.
+// Routes of workers that connect, leave and displace each other.
 
 import { expect, test } from 'vitest';
 import { ask, askJson, startHttpEngine } from '../../support/clients/http-engine.ts';
@@ -6,7 +6,7 @@ import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-test('[H1] a route whose worker was lost is 503 for 10 s, then 404', async () => {
+test('[H1] A route whose worker was lost is answered 503 for 10 s, then 404', async () => {
   const clock = new TurningClock();
   await using engine = await startHttpEngine('', { clock });
   const other = await RawWorker.connect(engine.url);
@@ -20,7 +20,7 @@ test('[H1] a route whose worker was lost is 503 for 10 s, then 404', async () =>
   expect(await askJson(engine, '/a')).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } });
 });
 
-test('[H1] a new registration takes the route over, and the late end of the old connection takes nothing', async () => {
+test('[H1] A new registration takes the route over, and keeps it when the old connection ends', async () => {
   await using engine = await startHttpEngine();
   await using old = await RawWorker.connect(engine.url);
   await using young = await RawWorker.connect(engine.url);
@@ -35,7 +35,7 @@ test('[H1] a new registration takes the route over, and the late end of the old 
   expect(await askJson(engine, '/a')).toEqual({ status: 200, body: 'young' });
 });
 
-test('[H1] the displaced route gets its place back when the newer one goes', async () => {
+test('[H1] A displaced route is active again when the newer one is removed', async () => {
   await using engine = await startHttpEngine();
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('one::get', () => ({ body: 1 }));
@@ -49,7 +49,7 @@ test('[H1] the displaced route gets its place back when the newer one goes', asy
   expect(await statuses(worker)).toEqual({ '1': 'Active' });
 });
 
-test('[PD-26] replicas bind the same route together; it lives until the last of them leaves', async () => {
+test('[PD-26] Replicas share a route until the last of them leaves', async () => {
   await using engine = await startHttpEngine();
   await using first = await RawWorker.connect(engine.url);
   await using second = await RawWorker.connect(engine.url);
@@ -66,7 +66,7 @@ test('[PD-26] replicas bind the same route together; it lives until the last of 
   expect(await askJson(engine, '/a')).toEqual({ status: 200, body: 'ok' });
 });
 
-test('[H2] two routes of one shape with other parameter names are refused, naming both', async () => {
+test('[H2] A route that differs only in its parameter names is refused by an error that names both', async () => {
   await using engine = await startHttpEngine();
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('any::get', () => ({ body: 'ok' }));
@@ -78,7 +78,7 @@ test('[H2] two routes of one shape with other parameter names are refused, namin
   expect(await statuses(worker)).toEqual({ '1': 'Active', '2': 'Error', '3': 'Active' });
 });
 
-test('[H2] a config that is no route is refused with the reason', async () => {
+test('[H2] An invalid route is refused with the reason', async () => {
   await using engine = await startHttpEngine();
   await using worker = await RawWorker.connect(engine.url);
   const cases: [unknown, RegExp][] = [

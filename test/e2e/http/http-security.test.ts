@@ -1,4 +1,4 @@
-// Who may ask what: other origins, proxies, the console's part of the port.
+// Access to the HTTP port: other origins, proxies, and the console's paths.
 
 import { expect, test } from 'vitest';
 import { ask, askJson, type HttpAsk, startHttpEngine } from '../../support/clients/http-engine.ts';
@@ -27,7 +27,7 @@ const PREFLIGHT: HttpAsk = {
   headers: { origin: PAGE, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'x-a, X-B' },
 };
 
-test('[X13] without configuration no answer has a CORS header', async () => {
+test('[X13] Without configuration no answer has a CORS header', async () => {
   await using parts = await withRoute();
   for (const options of [{ headers: { origin: PAGE } }, PREFLIGHT]) {
     for (const path of ['/a', '/none', '/_console/v1/openapi.json', '/healthz']) {
@@ -43,9 +43,9 @@ test.each([
   ['an image on a page of a sibling', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
   ['a link on a page of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
   ['a page of the same host on another port', { origin: 'http://127.0.0.1:5173' }, 200],
-  ['its own page behind a proxy that changes the host', { origin: PAGE, 'sec-fetch-site': 'same-origin' }, 200],
-  ['no browser at all', {}, 200],
-])('[X3] without configuration %s is answered accordingly', async (_who, headers: Record<string, string>, status) => {
+  ['a page of this host proxied a proxy that changes the host', { origin: PAGE, 'sec-fetch-site': 'same-origin' }, 200],
+  ['a program that is no browser', {}, 200],
+])('[X3] Without configuration %s gets the right status', async (_who, headers: Record<string, string>, status) => {
   await using parts = await withRoute();
   expect((await ask(parts.engine, '/a', { headers })).status).toBe(status);
 });
@@ -53,17 +53,14 @@ test.each([
 test.each([
   [`["${PAGE}"]`, 403],
   ['["*"]', 200],
-])(
-  '[X3] with cors for %s an image on a page of another site, which tells no origin, gets %d',
-  async (origins, status) => {
-    await using parts = await withRoute(`cors: {allowed_origins: ${origins}}`);
-    const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
-    expect((await ask(parts.engine, '/a', { headers: image })).status).toBe(status);
-    expect((await ask(parts.engine, '/a', { headers: { ...image, origin: PAGE } })).status).toBe(200);
-  },
-);
+])('[X3] With cors for %s an image without Origin on a page of another site gets %d', async (origins, status) => {
+  await using parts = await withRoute(`cors: {allowed_origins: ${origins}}`);
+  const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+  expect((await ask(parts.engine, '/a', { headers: image })).status).toBe(status);
+  expect((await ask(parts.engine, '/a', { headers: { ...image, origin: PAGE } })).status).toBe(200);
+});
 
-test('[X13] a named origin gets its headers, others none; Vary says so to all', async () => {
+test('[X13] An allowed origin gets CORS headers, others get none, and Vary is Origin for all', async () => {
   await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allow_credentials: true}`);
   const from = (origin?: string) => ask(parts.engine, '/a', { headers: origin === undefined ? {} : { origin } });
   expect((await from(PAGE)).headers).toMatchObject({
@@ -71,20 +68,15 @@ test('[X13] a named origin gets its headers, others none; Vary says so to all', 
     'access-control-allow-credentials': 'true',
     vary: 'Origin',
   });
-  const strangers = [
-    'https://app.example.evil.example',
-    'https://evil-app.example',
-    'http://app.example',
-    `${PAGE}:8443`,
-  ];
-  for (const origin of [undefined, 'null', ...strangers]) {
+  const others = ['https://app.example.evil.example', 'https://evil-app.example', 'http://app.example', `${PAGE}:8443`];
+  for (const origin of [undefined, 'null', ...others]) {
     const answer = await from(origin);
     expect(corsHeaders(answer)).toEqual([]);
     expect(answer.headers.vary).toBe('Origin');
   }
 });
 
-test('[X13] a preflight is answered by the engine', async () => {
+test('[X13] The engine answers a preflight request', async () => {
   await using parts = await withRoute(`cors: {allowed_origins: ["${PAGE}"], allowed_methods: [get, put]}`);
   const answer = await ask(parts.engine, '/a', PREFLIGHT);
   expect(answer.status).toBe(204);
@@ -93,11 +85,11 @@ test('[X13] a preflight is answered by the engine', async () => {
     'access-control-allow-methods': 'GET, PUT',
     'access-control-allow-headers': 'x-a, X-B',
   });
-  const stranger = { ...PREFLIGHT, headers: { ...PREFLIGHT.headers, origin: 'https://evil.example' } };
-  expect(corsHeaders(await ask(parts.engine, '/a', stranger))).toEqual([]);
+  const other = { ...PREFLIGHT, headers: { ...PREFLIGHT.headers, origin: 'https://evil.example' } };
+  expect(corsHeaders(await ask(parts.engine, '/a', other))).toEqual([]);
 });
 
-test('[X13] any origin together with credentials, and what is no origin, end the start', async () => {
+test('[X13] Any origin with credentials, or an invalid origin, ends the start', async () => {
   for (const origins of ['[]', '["*"]']) {
     const start = startHttpEngine(`cors: {allowed_origins: ${origins}, allow_credentials: true}`);
     await expect(start).rejects.toThrow(/cors\.allow_credentials[\s\S]*named allowed_origins/);
@@ -105,25 +97,25 @@ test('[X13] any origin together with credentials, and what is no origin, end the
   await expect(startHttpEngine('cors: {allowed_origins: ["app.example"]}')).rejects.toThrow(/complete origin/);
 });
 
-test('[X15] X-Forwarded-For counts only from trusted proxies, and only up to the first stranger', async () => {
+test('[X15] X-Forwarded-For counts only from trusted proxies, and only to the first other address', async () => {
   const addressOf = async (http: Awaited<ReturnType<typeof withRoute>>, forwarded: string | string[]) => {
     const { body } = await askJson(http.engine, '/a', { headers: { 'x-forwarded-for': forwarded } });
     return Reflect.get(Object(body), 'client_address');
   };
   await using plain = await withRoute();
   expect(await addressOf(plain, '198.51.100.7')).toBe('127.0.0.1');
-  await using behind = await withRoute('', 'trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]');
-  expect(await addressOf(behind, '198.51.100.7')).toBe('198.51.100.7');
-  expect(await addressOf(behind, '203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
-  expect(await addressOf(behind, ['127.0.0.1', '198.51.100.7, 10.1.2.3'])).toBe('198.51.100.7');
-  expect(await addressOf(behind, '')).toBe('127.0.0.1');
+  await using proxied = await withRoute('', 'trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]');
+  expect(await addressOf(proxied, '198.51.100.7')).toBe('198.51.100.7');
+  expect(await addressOf(proxied, '203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
+  expect(await addressOf(proxied, ['127.0.0.1', '198.51.100.7, 10.1.2.3'])).toBe('198.51.100.7');
+  expect(await addressOf(proxied, '')).toBe('127.0.0.1');
 });
 
-test('[X15] a proxy that is no address ends the start', async () => {
+test('[X15] A trusted proxy that is not an address ends the start', async () => {
   await expect(startHttpEngine('', { top: 'trusted_proxies: [proxy.example]' })).rejects.toThrow(/CIDR/);
 });
 
-test('[X4] /_console needs the token on this machine too, if there is one; JSON only, and it belongs to no worker', async () => {
+test('[X4] /_console needs the token on loopback too, and accepts only JSON', async () => {
   await using parts = await withRoute('', `bridge_token: ${TOKEN}`);
   const path = '/_console/v1/openapi.json';
   const statusOf = async (options: HttpAsk) => (await ask(parts.engine, path, options)).status;
@@ -139,7 +131,7 @@ test('[X4] /_console needs the token on this machine too, if there is one; JSON 
   expect(await ask(parts.engine, '/_console/none', { headers: { authorization } })).toMatchObject({ status: 404 });
 });
 
-test('[X4][X15] nobody is local by what a proxy says, were it a trusted one', async () => {
+test('[X4] [X15] A request with a forwarded address is never local, not even from a trusted proxy', async () => {
   await using parts = await withRoute('', 'trusted_proxies: [127.0.0.0/8]');
   const statusOf = async (headers: Record<string, string | string[]>) =>
     (await ask(parts.engine, '/_console/v1/openapi.json', { headers })).status;
@@ -150,7 +142,7 @@ test('[X4][X15] nobody is local by what a proxy says, were it a trusted one', as
   expect(await statusOf({ forwarded: 'for=127.0.0.1' })).toBe(401);
 });
 
-test('[X3] /_console refuses other origins and names that it was not told to serve', async () => {
+test('[X3] /_console refuses other origins and unknown hosts', async () => {
   await using parts = await withRoute();
   const statusOf = async (headers: Record<string, string>) =>
     (await ask(parts.engine, '/_console/v1/openapi.json', { headers })).status;
@@ -159,7 +151,7 @@ test('[X3] /_console refuses other origins and names that it was not told to ser
   expect(await statusOf({ origin: 'http://localhost:3113' })).toBe(200);
 });
 
-test('the OpenAPI document shows the routes with the schemas of their functions', async () => {
+test('The OpenAPI document has the routes with the schemas of their functions', async () => {
   await using parts = await withRoute();
   const request_format = {
     type: 'object',

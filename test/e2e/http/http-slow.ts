@@ -1,5 +1,5 @@
-// Fault test 35 in its short form: slow heads, slow bodies, slow readers, and whoever else asks meanwhile.
-// The limits are those of the libraries, so the time that passes here is real.
+// Fault test 35 in its short form: slow heads, slow bodies and slow readers, while another client gets its answers.
+// The limits are those of the libraries, so this test takes real time.
 
 import { connect, type Socket } from 'node:net';
 import { setInterval } from 'node:timers/promises';
@@ -10,17 +10,17 @@ import { faultLine } from '../../support/load/fault-line.ts';
 
 const SLOW_MS_MAX = 75_000;
 const EACH = 100;
-/** An answer that no system's buffers hold, for those who do not read it. */
+/** An answer that exceeds the buffers of the system, for clients that do not read. */
 const BIG_BYTES = 8 * 1024 * 1024;
 const READERS = 8;
-/** Others ask now and then: as fast as they could they would keep a core of the machine for themselves. */
+/** The other client pauses between requests: without a pause it would use a whole core. */
 const PACE_MS = 100;
 const LONG = { timeout: 120_000 };
 const HEAD = 'POST /a HTTP/1.1\r\nHost: localhost\r\n';
 
 /** A file for each transport: most of the time is spent waiting. */
 export function testSlowPeers(transport: 'uws' | 'ws'): void {
-  test(`[fault 35] slow peers are ended in time, and others are served meanwhile, on ${transport}`, LONG, async () => {
+  test(`[fault 35] Slow clients are closed in time while another one is served, on ${transport}`, LONG, async () => {
     const line = faultLine('35', `slow requests on ${transport}`, 'left open=0');
     vi.stubEnv('SVC_TRANSPORT', transport);
     await using engine = await startHttpEngine();
@@ -33,15 +33,15 @@ export function testSlowPeers(transport: 'uws' | 'ws'): void {
     }
     await worker.settled();
     const readers = Array.from({ length: READERS }, () => new StillReader(engine.httpPort));
-    const peers = [
+    const clients = [
       ...many(engine.httpPort, HEAD),
       ...many(engine.httpPort, `${HEAD}Content-Length: 100000\r\n\r\nhalf`),
       ...many(engine.httpPort, `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nhal`),
     ];
     let served = 0;
     const isOver = (): boolean => {
-      const open = peers.filter(({ destroyed }) => !destroyed).length;
-      line.figure = `left open=${open},served beside=${served}`;
+      const open = clients.filter(({ destroyed }) => !destroyed).length;
+      line.figure = `left open=${open},served=${served}`;
       return open === 0;
     };
     const endMs = performance.now() + SLOW_MS_MAX;
@@ -49,16 +49,16 @@ export function testSlowPeers(transport: 'uws' | 'ws'): void {
       expect(await ask(engine, '/a', { method: 'POST' })).toMatchObject({ status: 200 });
       served++;
       if (isOver()) break;
-      if (performance.now() > endMs) throw new Error('Some slow peers were not ended in time');
+      if (performance.now() > endMs) throw new Error('Some slow clients were not closed in time');
     }
     expect(served).toBeGreaterThan(50);
-    // By now their connections were ended as well: what they get is cut off.
+    // The connections of the readers are closed too, so their answers are incomplete.
     for (const reader of readers) expect(await reader.readOn()).toBeLessThan(BIG_BYTES);
     vi.unstubAllEnvs();
   });
 }
 
-/** A peer that asks for a large answer and does not read it. */
+/** A client that requests a large answer and does not read it. */
 class StillReader {
   readonly #socket: Socket;
   #bytes = 0;
@@ -70,7 +70,7 @@ class StillReader {
     this.#socket.write('POST /big HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
   }
 
-  /** Everything that still comes; resolves with the number of bytes, at the end of the connection or of the answer. */
+  /** Reads the rest; resolves with the number of bytes at the end of the connection or of the answer. */
   async readOn(): Promise<number> {
     const ended = new Promise((resolve) => this.#socket.once('close', resolve));
     const whole = new Promise((resolve) => {
@@ -86,7 +86,7 @@ class StillReader {
   }
 }
 
-/** Peers that say the beginning of something, and then nothing. */
+/** Clients that send the beginning of a request and nothing more. */
 function many(port: number, beginning: string): Socket[] {
   return Array.from({ length: EACH }, () => {
     const socket = connect(port, '127.0.0.1');

@@ -1,26 +1,19 @@
-// Bodies and answers that flow: through channels of `svc-sdk`, and of the peer's client, on both transports.
+// Streamed bodies and answers: through channels of `svc-sdk` and of the iii client, on both transports.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type HttpRequest, http, registerWorker, streamed } from '../../../src/sdk/index.ts';
 import { ask, type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
 import { IiiClient } from '../../support/clients/iii-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { onBothTransports } from '../both-transports.ts';
 
 const MIB = 1024 * 1024;
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-describe.each(['uws', 'ws'])('on %s', (transport) => {
-  beforeEach(() => {
-    vi.stubEnv('SVC_TRANSPORT', transport);
-  });
-
-  test('[modules 5.5] an answer in pieces reaches the client piece by piece', async () => {
+onBothTransports('streamed HTTP', () => {
+  test('[modules 5.5] each piece of an answer reaches the client when it is written', async () => {
     await using parts = await withWorker();
     let next = () => {};
     const steps: Promise<void>[] = [];
@@ -50,7 +43,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await once(response, 'end');
   });
 
-  test('[modules 5.5] what a handler of streams returns without writing is the answer', async () => {
+  test('[modules 5.5] a handler that writes nothing answers with what it returns', async () => {
     await using parts = await withWorker();
     await parts.route('GET', '/:what', async ({ path_params }) =>
       path_params.what === 'plain' ? { status_code: 201, body: 'plain' } : undefined,
@@ -59,7 +52,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(await ask(parts.engine, '/nothing')).toMatchObject({ status: 204, text: '' });
   });
 
-  test('[modules 5.5] a handler that fails before the first byte is an error, behind it the answer breaks off', async () => {
+  test('[modules 5.5] a handler that fails is a 500 before the first byte, and cuts the answer after it', async () => {
     await using parts = await withWorker();
     await parts.route('GET', '/:what', async ({ path_params }, answer) => {
       if (path_params.what === 'late') await answer.write('half');
@@ -69,7 +62,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     await expect(ask(parts.engine, '/late')).rejects.toThrow();
   });
 
-  test('[modules 5.5] a client that leaves ends the writing', async () => {
+  test('[modules 5.5] a handler whose client leaves gets CHANNEL_CLOSED', async () => {
     await using parts = await withWorker();
     let ended: unknown;
     await parts.route('GET', '/', async (_request, answer) => {
@@ -82,11 +75,11 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     const response = await open(parts.engine, '/');
     await once(response, 'readable');
     response.destroy();
-    await waitFor('the writer is told', () => ended);
+    await waitFor('the write fails', () => ended);
     expect(ended).toMatchObject({ code: 'CHANNEL_CLOSED' });
   });
 
-  test('[modules 5.5] a slow client slows the writer, and the engine keeps little of it', async () => {
+  test('[modules 5.5] a slow client slows the handler', async () => {
     await using parts = await withWorker();
     let written = 0;
     await parts.route('GET', '/', async (_request, answer) => {
@@ -98,7 +91,8 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     const response = await open(parts.engine, '/');
     response.pause();
     let before = -1;
-    await waitFor('the writer stands still', async () => {
+    // Nothing announces that the writer waits. A pause that is too short only weakens the check below.
+    await waitFor('the writer waits', async () => {
       const isStill = written === before && written > 0;
       before = written;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -114,19 +108,20 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(size).toBe(64 * MIB);
   });
 
-  test('[modules 5.3] a body of any type flows to the handler, larger than the engine would keep', async () => {
-    await using parts = await withWorker('body_limit: 104857600', 'limits: {http: {body_buffers_bytes: 16777216}}');
+  test('[modules 5.3] a handler reads a body that is larger than the buffers of the engine', async () => {
+    // A pause on uWebSockets.js takes effect after the bytes that the kernel holds: up to 32 MiB on Linux.
+    await using parts = await withWorker('body_limit: 104857600', 'limits: {http: {body_buffers_bytes: 41943040}}');
     await parts.route('POST', '/', async ({ request_body, body }) => {
       const hash = createHash('sha256');
       for await (const chunk of request_body) hash.update(chunk);
       return { body: { hash: hash.digest('hex'), body } };
     });
-    const sent = randomBytes(32 * MIB);
+    const sent = randomBytes(64 * MIB);
     const { text } = await ask(parts.engine, '/', { method: 'POST', body: sent });
     expect(JSON.parse(text)).toEqual({ hash: createHash('sha256').update(sent).digest('hex'), body: null });
   });
 
-  test('[modules 5.3] a JSON body is there parsed, and as the bytes that were signed', async () => {
+  test('[modules 5.3] a handler gets a JSON body parsed and as its bytes', async () => {
     await using parts = await withWorker();
     await parts.route('POST', '/', async ({ request_body, body }) => ({
       body: { parsed: body, raw: Buffer.from(await request_body.readAll()).toString() },
@@ -137,7 +132,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     expect(JSON.parse(text)).toEqual({ parsed: { b: 1, a: 'é' }, raw: sent });
   });
 
-  test('[modules 5.3] a body that breaks off fails for its reader', async () => {
+  test('[modules 5.3] a handler that reads an aborted body gets an error', async () => {
     await using parts = await withWorker();
     let failure: unknown;
     await parts.route('POST', '/', async ({ request_body }) => {
@@ -151,18 +146,18 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     const sent = request({ port: parts.engine.httpPort, method: 'POST', headers: { 'content-length': '1000' } });
     sent.on('error', () => {});
     sent.write('half');
-    await waitFor('the request is there', () => parts.calls > 0);
+    await waitFor('the handler runs', () => parts.calls > 0);
     sent.destroy();
-    await waitFor('the reader is told', () => failure);
+    await waitFor('the read fails', () => failure);
   });
 
-  test('a request without a body offers an empty one', async () => {
+  test('a request without a body has an empty stream', async () => {
     await using parts = await withWorker();
     await parts.route('GET', '/', async ({ request_body }) => ({ body: (await request_body.readAll()).length }));
     expect(await ask(parts.engine, '/')).toMatchObject({ status: 200, text: '0' });
   });
 
-  test('[wire 11.6] the unmodified peer client serves HTTP, whole and in pieces', async () => {
+  test('[wire 11.6] the unmodified iii client answers requests, at once and streamed', async () => {
     vi.spyOn(console, 'debug').mockReturnValue(undefined);
     await using engine = await startHttpEngine();
     await using client = new IiiClient(engine.url);
@@ -176,7 +171,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
       }),
     );
     sdk.registerTrigger({ type: 'http', function_id: 'math::add', config: { api_path: '/add', http_method: 'POST' } });
-    sdk.registerFunction('text::upper', async ({ request_body, response }: PeerRequest) => {
+    sdk.registerFunction('text::upper', async ({ request_body, response }: IiiRequest) => {
       response.sendMessage(JSON.stringify({ type: 'set_status', status_code: 202 }));
       response.sendMessage(JSON.stringify({ type: 'set_headers', headers: { 'content-type': 'text/plain' } }));
       for await (const chunk of request_body.stream) response.stream.write(String(chunk).toUpperCase());
@@ -197,7 +192,7 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
   });
 });
 
-interface PeerRequest {
+interface IiiRequest {
   request_body: { stream: AsyncIterable<unknown> };
   response: { stream: { write(data: string): void; end(): void }; sendMessage(text: string): void };
 }

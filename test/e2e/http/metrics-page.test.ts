@@ -1,4 +1,4 @@
-// `/metrics` of a real engine, read as Prometheus reads it.
+// `/metrics` of a real engine, parsed as Prometheus parses it.
 
 import { describe, expect, test } from 'vitest';
 import { ask, startHttpEngine } from '../../support/clients/http-engine.ts';
@@ -9,7 +9,7 @@ import { parsePrometheus } from '../../support/telemetry/prometheus-text.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 describe('/metrics', () => {
-  test('[PD-59] counts calls by function and outcome as they happened', async () => {
+  test('[PD-59] counts calls by function and outcome', async () => {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     await worker.serve('orders::create', () => ({ made: true }));
@@ -33,14 +33,14 @@ describe('/metrics', () => {
     expect(families.get('svc_process_resident_memory_bytes')?.samples[0]?.value).toBeGreaterThan(1_000_000);
   });
 
-  test('[Q7] shows how many jobs of a queue wait for a worker', async () => {
+  test('[Q7] shows the number of jobs of a queue that wait for a worker', async () => {
     const queues = '  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}\n';
     const ports = '  - {name: svc-worker-manager, config: {port: 0}}\n  - {name: svc-http, config: {port: 0}}\n';
     const { urls, ...engine } = await startTestEngine({ yaml: `drain_timeout_ms: 100\nworkers:\n${ports}${queues}` });
     await using _ending = engine;
     await using worker = await RawWorker.connect(engine.url);
     const httpPort = Number(new URL(urls.find((url) => url.startsWith('http:')) ?? '').port);
-    for (const n of [1, 2]) await receiptOf(enqueue(worker, 'nobody', n));
+    for (const n of [1, 2]) await receiptOf(enqueue(worker, 'absent', n));
     await waitFor('both are shown', async () => {
       const read = parsePrometheus((await ask({ httpPort }, '/metrics')).text);
       const [sample] = read.get('svc_queue_waiting_for_worker')?.samples ?? [];
@@ -48,7 +48,7 @@ describe('/metrics', () => {
     });
   });
 
-  test('[O1] shows what of the telemetry was dropped, by kind and reason', async () => {
+  test('[O1] counts dropped telemetry by kind and reason', async () => {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     worker.sendBinary(Buffer.from('LOGSnot json'));
@@ -59,7 +59,7 @@ describe('/metrics', () => {
     expect(dropped).toMatchObject({ labels: { reason: expect.stringMatching(/./) }, value: 1 });
   });
 
-  test('[X4] is for this machine and for who has the token', async () => {
+  test('[X4] is answered to this machine, and to others with the token', async () => {
     await using engine = await startHttpEngine('', { top: 'bridge_token: "s3cret-s3cret-s3cret-s3cret-s3cret"' });
     const forwarded = { 'x-forwarded-for': '203.0.113.7' };
     expect(await ask(engine, '/metrics')).toMatchObject({ status: 200 });
@@ -70,12 +70,12 @@ describe('/metrics', () => {
     expect(await ask(engine, '/metrics', { headers: right })).toMatchObject({ status: 200 });
   });
 
-  test('[X3] a page that calls itself this engine under another name reads nothing', async () => {
+  test('[X3] is refused under an unknown host name', async () => {
     await using engine = await startHttpEngine();
     expect(await ask(engine, '/metrics', { headers: { host: 'rebound.example' } })).toMatchObject({ status: 403 });
   });
 
-  test('[PD-59] gives way to a route of that path, with a warning', async () => {
+  test('[PD-59] is replaced by a route of that path, with a warning', async () => {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     await worker.serve('own::metrics', () => ({ body: 'mine' }));

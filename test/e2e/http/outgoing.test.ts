@@ -1,7 +1,7 @@
-// Fault 40: what the engine must never be talked into connecting to. Connections are counted at the listener.
+// Fault 40: addresses that the engine must never connect to. The listener counts the connections.
 
 import { describe, expect, test } from 'vitest';
-import { listPlaces } from '../../../src/core/limits/outgoing-rules.ts';
+import { allowListOf } from '../../../src/core/limits/outgoing-rules.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
 import {
   OutgoingClient,
@@ -18,7 +18,7 @@ interface Made {
 }
 
 function createClient({ allow = [], resolve }: Made = {}): OutgoingClient & Disposable {
-  const client = new OutgoingClient({ listed: listPlaces(allow), clock: systemClock, ...(resolve && { resolve }) });
+  const client = new OutgoingClient({ listed: allowListOf(allow), clock: systemClock, ...(resolve && { resolve }) });
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
@@ -27,7 +27,7 @@ function requestTo(url: string, fields: Partial<OutgoingRequest> = {}): Outgoing
   return { url, method: 'POST', headers: {}, body, timeoutMs: 5_000, answerBytesMax: 1_000, ...fields };
 }
 
-/** How the request failed: in a word, and in words. */
+/** The kind of the failure and its message, or `answered`. */
 async function failureOf(sent: Promise<unknown>): Promise<string> {
   return await sent.then(
     () => 'answered',
@@ -35,11 +35,11 @@ async function failureOf(sent: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Systems that do not know `localhost.` have nothing to refuse. */
+/** Some systems do not resolve `localhost.`. */
 const REFUSED = /^(refused: |unreachable: its host localhost\. has no address)/;
 
-describe('[X18] no spelling of an address of the inside', () => {
-  test('[X18] [fault 40] gets through to a listener', async () => {
+describe('[X18] no spelling of an internal address', () => {
+  test('[X18] [fault 40] reaches a listener', async () => {
     const line = faultLine('40', 'SSRF spellings', 'connections=0');
     await using target = await HttpTarget.start();
     const { port } = target;
@@ -62,8 +62,8 @@ describe('[X18] no spelling of an address of the inside', () => {
   });
 });
 
-describe('[X17] a name', () => {
-  test('[X17] [fault 40] whose server answers first with a public and then with an inner address gains nothing', async () => {
+describe('[X17] a host name', () => {
+  test('[X17] [fault 40] that resolves first to a public and then to an internal address is refused', async () => {
     const line = faultLine('40', 'SSRF rebinding', 'connections=0');
     await using target = await HttpTarget.start();
     const asked: string[] = [];
@@ -73,7 +73,7 @@ describe('[X17] a name', () => {
       return answers[asked.length - 1] ?? [];
     };
     using client = createClient({ resolve });
-    // Nothing is there: it must be that address that is tried, and no other one.
+    // No server listens there. The client must try that address and no other one.
     const first = await failureOf(client.send(requestTo('https://rebind.example/', { timeoutMs: 300 })));
     expect(first).toMatch(/^(timeout|unreachable)/);
     expect(asked).toEqual(['rebind.example']);
@@ -82,7 +82,7 @@ describe('[X17] a name', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('[X17] [fault 40] is connected to at the address that was judged, under its own name', async () => {
+  test('[X17] [fault 40] is used in the request to the address that was checked', async () => {
     await using target = await HttpTarget.start();
     using client = createClient({ allow: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'] });
     await client.send(requestTo(`http://inside.example:${target.port}/path?q=1`));
@@ -96,22 +96,22 @@ describe('[X17] a name', () => {
     [['fe80::1%eth0']],
     [['not an address']],
     [[]],
-  ])('[X17] that leads to %j is refused as a whole', async (addresses) => {
+  ])('[X17] that resolves to %j is refused', async (addresses) => {
     await using target = await HttpTarget.start();
     using client = createClient({ resolve: async () => addresses });
     expect(await failureOf(client.send(requestTo('https://mixed.example/')))).toContain('refused');
     expect(target.connections).toBe(0);
   });
 
-  test('[X17] that cannot be resolved says so', async () => {
+  test('[X17] that cannot be resolved is named in the error', async () => {
     using client = createClient({ resolve: () => Promise.reject(new Error('ENOTFOUND 10.0.0.1')) });
     const failure = await failureOf(client.send(requestTo('https://nowhere.example/')));
     expect(failure).toBe('unreachable: its host nowhere.example has no address');
   });
 });
 
-describe('[X16] a request', () => {
-  test('[X16] [fault 40] follows no redirect, however many there are', async () => {
+describe('[X16] an outgoing request', () => {
+  test('[X16] [fault 40] follows no redirect', async () => {
     const line = faultLine('40', 'SSRF redirects', 'connections=0');
     await using inner = await HttpTarget.start();
     await using outer = await HttpTarget.start((response) => {
@@ -124,7 +124,7 @@ describe('[X16] a request', () => {
     expect([outer.requests.length, inner.connections]).toEqual([1, 0]);
   });
 
-  test('[X16] ends at its time, whether nothing comes or it only drips', async () => {
+  test('[X16] ends at its timeout, also when the answer has begun', async () => {
     await using silent = await HttpTarget.start(() => {});
     await using dripping = await HttpTarget.start((response) => {
       response.write('{');
@@ -135,7 +135,7 @@ describe('[X16] a request', () => {
     }
   });
 
-  test('[X16] reads no more of the answer than it may', async () => {
+  test('[X16] fails when the answer exceeds its limit', async () => {
     await using target = await HttpTarget.start((response) => {
       const flood = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -147,7 +147,7 @@ describe('[X16] a request', () => {
     expect(await failureOf(client.send(requestTo(target.url)))).toContain('too_large');
   });
 
-  test('[X16] is sent whole, and its answer read whole', async () => {
+  test('[X16] sends its method, headers and body, and returns status and body', async () => {
     await using target = await HttpTarget.start((response) => response.writeHead(201).end('{"a":1}'));
     using client = createClient({ allow: ['127.0.0.1'] });
     const headers = { 'content-type': 'application/json' };

@@ -8,7 +8,7 @@ import { HttpTarget } from '../../support/clients/http-target.ts';
 import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
 import { ONE_PORT, startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 
-const SECRET = 'a secret that nobody may see';
+const SECRET = 'a secret that must not be shown';
 let engine: TestEngine;
 let worker: RawWorker;
 
@@ -35,7 +35,7 @@ async function call(data: unknown = { a: 1 }, fields: Record<string, unknown> = 
 }
 
 describe('a function that is a URL', () => {
-  test('[wire 3.5] gets the payload as JSON and its answer is the result', async () => {
+  test('[wire 3.5] gets the payload as JSON, and its answer is the result', async () => {
     await using target = await HttpTarget.start((response) => response.end('{"sum":3}'));
     await register({ url: `${target.url}/add`, headers: { 'X-Own': 'yes' } });
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -50,14 +50,14 @@ describe('a function that is a URL', () => {
       'x-svc-invocation-id': expect.stringMatching(/^[\da-f-]{36}$/),
       'x-svc-timestamp': expect.stringMatching(/^\d{10}$/),
       'x-own': 'yes',
-      // The same trace; the span is the engine's own (PD-31).
+      // The trace is the same; the span is one of the engine (PD-31).
       traceparent: expect.stringMatching(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[\da-f]{16}-01$/),
       baggage: 'svc.depth=5',
     });
   });
 
   test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
-    '[wire 3.5] may be asked by %s, body and all',
+    '[wire 3.5] gets the payload as the body of a %s request',
     async (method) => {
       await using target = await HttpTarget.start();
       await register({ url: target.url, method });
@@ -66,7 +66,7 @@ describe('a function that is a URL', () => {
     },
   );
 
-  test('[wire 3.5] is shown its credentials', async () => {
+  test('[wire 3.5] gets its credentials as a bearer token, a header or a signature', async () => {
     await using target = await HttpTarget.start();
     await register({ url: target.url, auth: { type: 'bearer', token_key: 'SVC_TEST_SECRET' } });
     await call();
@@ -122,7 +122,7 @@ describe('a function that is a URL', () => {
     expect((await call()).error).toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
 
-  test('[wire 3.5] whose server is not there says so, without an address', async () => {
+  test('[wire 3.5] without a server fails with an error that has no address', async () => {
     const target = await HttpTarget.start();
     await register({ url: target.url });
     await target[Symbol.asyncDispose]();
@@ -131,7 +131,7 @@ describe('a function that is a URL', () => {
     expect(JSON.stringify(error)).not.toContain('127.0.0.1');
   });
 
-  test('[wire 3.3] is gone with the worker that registered it, and a handler may take its place', async () => {
+  test('[wire 3.3] is replaced by a handler, and removed with the worker that registered it', async () => {
     await using target = await HttpTarget.start();
     await register({ url: target.url });
     await worker.serve('remote::fn', () => 'by hand');
@@ -143,7 +143,7 @@ describe('a function that is a URL', () => {
     expect((await other.call('remote::fn')).error).toMatchObject({ code: 'function_not_found' });
   });
 
-  test('[X22] shows its secrets nowhere', async () => {
+  test('[X22] has its secrets in no log and no report', async () => {
     await using target = await HttpTarget.start((response) => response.destroy());
     await register({ url: target.url, auth: { type: 'bearer', token_key: 'SVC_TEST_SECRET' } });
     await call();
@@ -152,14 +152,14 @@ describe('a function that is a URL', () => {
   });
 });
 
-test('[I8] a chain of calls that comes back through the HTTP port of the engine ends at depth 64', async () => {
+test('[I8] A chain of calls through the HTTP port of the engine is stopped at depth 64', async () => {
   await using own = await startHttpEngine('', { top: 'outgoing: {allow: [127.0.0.1]}' });
   const svc = registerWorker(own.url, { handle_signals: false, drain_timeout_ms: 0 });
   await using remote = await RawWorker.connect(own.url);
   let runs = 0;
   const again = svc.registerFunction('loop::handler', async () => {
     runs += 1;
-    // Were it not stopped, the test would be.
+    // Ends the test if the engine does not end the chain.
     return runs > 100 ? { body: 'no end' } : { body: await svc.trigger({ function_id: 'loop::url' }) };
   });
   const route = svc.registerTrigger({ ...http('POST', '/loop'), function_id: again });
@@ -171,7 +171,7 @@ test('[I8] a chain of calls that comes back through the HTTP port of the engine 
   await svc.shutdown();
 });
 
-describe('what is refused at the registration', () => {
+describe('an invalid URL function is refused when it is registered', () => {
   test.each([
     [{ url: 'http://8.8.8.8/' }, 'scheme is not https'],
     [{ url: 'https://10.0.0.1/' }, 'not on the public internet'],
@@ -193,8 +193,8 @@ describe('what is refused at the registration', () => {
   });
 });
 
-describe('the settings', () => {
-  test('[PD-1] in drop-in mode the headers have the prefix of the peer', async () => {
+describe('the settings of URL functions', () => {
+  test('[PD-1] in drop-in mode the headers have the prefix of iii', async () => {
     await using target = await HttpTarget.start();
     const yaml = `compat: iii\ndrain_timeout_ms: 100\noutgoing: {allow: [127.0.0.1]}\n${ONE_PORT}`;
     await using dropIn = await startTestEngine({ yaml });
@@ -206,12 +206,12 @@ describe('the settings', () => {
     expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('x-svc'))).toEqual([]);
   });
 
-  test('[PD-22] a place that is none is refused with its line', async () => {
+  test('[PD-22] an invalid entry of outgoing.allow is refused with the reason', async () => {
     const yaml = `outgoing: {allow: [billing.internal, 'http://a/']}\n${ONE_PORT}`;
     await expect(startTestEngine({ yaml })).rejects.toThrow('host name, an address or a CIDR block');
   });
 
-  test('[PD-40] the module of the peer is not needed, and the refusal says what is', async () => {
+  test('[PD-40] the module svc-http-functions is refused by an error that names outgoing.allow', async () => {
     const yaml = 'workers:\n  - {name: svc-http-functions}\n';
     await expect(startTestEngine({ yaml })).rejects.toThrow('outgoing.allow');
   });

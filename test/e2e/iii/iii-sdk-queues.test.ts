@@ -20,7 +20,7 @@ test('[PD-34] The iii client publishes to a topic and subscribes to it by the id
   client.sdk.registerTrigger({ type: 'queue', function_id: 'mail::welcome', config: { topic: 'user.created' } });
   await client.ready();
   expect(await client.call('iii::durable::publish', { topic: 'user.created', data: { id: 7 } })).toBeNull();
-  await waitFor('the subscriber got it', () => seen.length === 1);
+  await waitFor('the message has arrived', () => seen.length === 1);
   expect(seen).toEqual([{ id: 7 }]);
 });
 

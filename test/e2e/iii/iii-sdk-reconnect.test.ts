@@ -11,11 +11,11 @@ import { waitFor } from '../../support/wait-for.ts';
 const MIB = 1024 * 1024;
 
 // The client logs to the console when it has lost its connection.
-const told = vi.fn<(text: string) => void>();
+const logged = vi.fn<(text: string) => void>();
 
 beforeEach(() => {
-  told.mockReset();
-  vi.spyOn(console, 'debug').mockImplementation(told);
+  logged.mockReset();
+  vi.spyOn(console, 'debug').mockImplementation(logged);
   vi.spyOn(console, 'error').mockReturnValue(undefined);
 });
 
@@ -31,9 +31,9 @@ describe('a connection that breaks', () => {
     await Promise.all([worker.ready(), other.ready()]);
     const before = await triggersOf(other, 'math::add');
     for (let round = 0; round < 3; round++) {
-      told.mockClear();
+      logged.mockClear();
       proxy.cut();
-      await waitFor('the client has noticed', () => told.mock.calls.some(([text]) => text.includes('Reconnecting')));
+      await waitFor('the client has noticed', () => logged.mock.calls.some(([text]) => text.includes('Reconnecting')));
       expect(await worker.call('other::one', {})).toBe(1);
       expect(await other.call('math::add', { x: round, y: 1 })).toBe(round + 1);
       expect(await triggersOf(other, 'math::add')).toEqual(before);

@@ -185,20 +185,20 @@ describe('a trigger type of a worker', () => {
     await using engine = await startTestEngine();
     await using provider = new Provider(engine);
     await using binder = new IiiClient(engine.url);
-    await using stranger = await RawWorker.connect(engine.url);
+    await using other = await RawWorker.connect(engine.url);
     binder.sdk.registerFunction('hooks::in', async () => null);
     await provider.client.ready();
     bindHook(binder);
     const [binding] = await provider.bindings();
     const error = { code: 'trigger_registration_failed', message: 'not mine to say' };
-    stranger.send({
+    other.send({
       type: 'triggerregistrationresult',
       id: binding?.id,
       trigger_type: 'webhook',
       function_id: 'hooks::in',
       error,
     });
-    await stranger.settled();
+    await other.settled();
     expect(await statusOf(binder, 'hooks::in')).toBe('Active');
     expect(engine.counters.get('triggers.foreign_results')).toBe(1);
   });
@@ -209,11 +209,11 @@ describe('a durable trigger', () => {
     await using engine = await startTestEngine();
     await using provider = new Provider(engine);
     await provider.client.ready();
-    const asker = new IiiClient(engine.url);
+    const caller = new IiiClient(engine.url);
     const request = { trigger_type: 'webhook', function_id: 'hooks::in', config: { path: '/d' } };
-    const { id } = await asker.sdk.trigger({ function_id: 'engine::register_trigger', payload: request });
+    const { id } = await caller.sdk.trigger({ function_id: 'engine::register_trigger', payload: request });
     expect(await provider.bindings()).toEqual([{ id, function_id: 'hooks::in', config: { path: '/d' } }]);
-    await asker.sdk.shutdown();
+    await caller.sdk.shutdown();
     await provider.client.ready();
     expect(provider.unregistered).not.toHaveBeenCalled();
     const remove = () =>
@@ -226,7 +226,7 @@ describe('a durable trigger', () => {
     await waitFor('the provider is notified', () => provider.unregistered.mock.calls.length === 1);
   });
 
-  test("[wire 4.4] the asker gets the provider's refusal, and nothing is left of the trigger", async () => {
+  test('[wire 4.4] that its provider refuses is refused to the caller, and not kept', async () => {
     await using engine = await startTestEngine();
     await using provider = new Provider(engine, 'no more paths');
     await provider.client.ready();

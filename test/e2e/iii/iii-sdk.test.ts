@@ -148,7 +148,7 @@ describe.each([
     worker.startCall('math::add', {}, { traceparent, baggage: 'user=ann' });
     const call = await worker.next('invokefunction');
     const key = isDropIn ? 'iii.function.id' : 'svc.function.id';
-    // The same trace; the span is the engine's own (PD-31).
+    // The trace is the same; the span is one of the engine (PD-31).
     expect(call.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-01$/);
     expect(call).toMatchObject({ invocation_id: expect.stringMatching(UUID_V4) });
     expect(String(call.baggage).split(',').sort()).toEqual([`${key}=math%3A%3Aadd`, 'svc.depth=1', 'user=ann'].sort());

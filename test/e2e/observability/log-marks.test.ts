@@ -1,4 +1,4 @@
-// What a log trigger caused is known after a restart and by other engines, so that its handlers fire nothing.
+// Calls that a log trigger caused are recognised after a restart and by other engines, so that their logs fire nothing.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -8,7 +8,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const PORT = 'drain_timeout_ms: 100\nworkers:\n  - {name: svc-worker-manager, config: {port: 0}}\n';
 
-test('[O3] A job that a handler of a log trigger made fires nothing when it runs after a restart of the engine', async () => {
+test('[O3] A job made by a handler of a log trigger fires no log trigger after a restart', async () => {
   using folder = new TemporaryFolder();
   const builtin = `{name: builtin, config: {file_path: ${folder.path}}}`;
   const yaml = `${PORT}  - {name: svc-queue, config: {queue_configs: {mail: {type: standard}}, adapter: ${builtin}}}\n`;
@@ -33,11 +33,11 @@ test('[O3] A job that a handler of a log trigger made fires nothing when it runs
   mailer.answer(job, { result: null });
   await mailer.settled();
   await watcher.call('engine::log::error', { message: 'the end' });
-  await waitFor('the end fires', () => fired.includes('the end'));
+  await waitFor('the last log fires', () => fired.includes('the end'));
   expect(fired).toEqual(['the end']);
 });
 
-test('[O3] A worker that goes on with a marked context after a restart is known to the new engine', async () => {
+test('[O3] A log in the context of a log trigger fires nothing after a restart', async () => {
   using folder = new TemporaryFolder();
   const kv = `{name: kv, config: {file_path: ${folder.path}}}`;
   const yaml = `${PORT}  - {name: svc-state, config: {adapter: ${kv}}}\n`;
@@ -45,14 +45,14 @@ test('[O3] A worker that goes on with a marked context after a restart is known 
   expect(await firedUnder(traceparent, { yaml })).toEqual(['the end']);
 });
 
-test('[O3] Engines with the same mark_key know what log triggers of the others caused, and others do not', async () => {
+test('[O3] A log in the context of another engine fires nothing only if both have the same mark_key', async () => {
   const keyed = (key: string) => ({ yaml: `mark_key: ${key.repeat(32)}\n${PORT}` });
   const traceparent = await contextOfHandler(keyed('a'));
   expect(await firedUnder(traceparent, keyed('a'))).toEqual(['the end']);
   expect(await firedUnder(traceparent, keyed('b'))).toEqual(['in the context', 'the end']);
 });
 
-/** The context that a handler of a log trigger of such an engine is called with. */
+/** The context in which such an engine calls a handler of a log trigger. */
 async function contextOfHandler(options: { readonly yaml: string }): Promise<string> {
   await using engine: TestEngine = await startTestEngine(options);
   await using watcher = await RawWorker.connect(engine.url);
@@ -64,14 +64,14 @@ async function contextOfHandler(options: { readonly yaml: string }): Promise<str
   return await waitFor('the handler is called', () => context);
 }
 
-/** What a log trigger of such an engine fires for when something is logged in that context, and then without one. */
+/** The messages that fire a log trigger of such an engine: one is logged in that context, one without a context. */
 async function firedUnder(traceparent: string, options: { readonly yaml: string }): Promise<unknown[]> {
   await using engine: TestEngine = await startTestEngine(options);
   await using watcher = await RawWorker.connect(engine.url);
   const fired = await watch(watcher);
   await watcher.call('engine::log::error', { message: 'in the context' }, { traceparent });
   await watcher.call('engine::log::error', { message: 'the end' });
-  await waitFor('the end fires', () => fired.includes('the end'));
+  await waitFor('the last log fires', () => fired.includes('the end'));
   return fired;
 }
 

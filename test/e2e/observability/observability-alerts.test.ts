@@ -1,4 +1,4 @@
-// Alert rules in a running engine: what they compare, when they act, and how.
+// Alert rules in a running engine: their metrics, their actions and their cooldown.
 
 import { expect, test } from 'vitest';
 import { HttpTarget } from '../../support/clients/http-target.ts';
@@ -11,7 +11,7 @@ function rules(...alerts: Fields[]): string {
   return JSON.stringify({ enabled: true, exporter: 'memory', metrics_enabled: true, alerts });
 }
 
-test('[O4] An alert calls its function once per cooldown, with the value of its window', async () => {
+test('[O4] An alert calls its function once per cooldown with the value of its window', async () => {
   const rule = {
     ...{ name: 'failures', metric: 'svc.invocations.error', threshold: 2, operator: 'greaterthanorequal' },
     action: { type: 'function', path: 'ops::page' },
@@ -71,7 +71,7 @@ test('[X16] An alert on a metric of a worker posts to its webhook', async () => 
   });
 });
 
-test('[X18] A webhook to an address of the inside that is not listed is refused, logged and counted', async () => {
+test('[X18] A webhook to an internal address that is not allowed is refused, logged and counted', async () => {
   await using target = await HttpTarget.start();
   const rule = { name: 'w', metric: 'iii.workers.active', threshold: 0, action: { type: 'webhook', url: target.url } };
   await using engine = await startTestEngine({ yaml: observedBy(rules(rule)) });
@@ -83,7 +83,7 @@ test('[X18] A webhook to an address of the inside that is not listed is refused,
   expect(target.requests).toEqual([]);
 });
 
-test('A rule that is switched off never fires; one that logs writes a line', async () => {
+test('A disabled rule never fires, and a rule without an action writes a log line', async () => {
   const always = { metric: 'iii.workers.active', threshold: -1 };
   const yaml = observedBy(rules({ ...always, name: 'off', enabled: false }, { ...always, name: 'on' }));
   await using engine = await startTestEngine({ yaml });
@@ -93,7 +93,7 @@ test('A rule that is switched off never fires; one that logs writes a line', asy
   expect(engine.log.filter((line) => line.includes('An alert fires'))).toHaveLength(1);
 });
 
-test('[modules 11.7] Rules compare what the engine counts also where metrics are off, and one that cannot fire is told of', async () => {
+test('[modules 11.7] Rules on counts of the engine work without metrics, and a rule that cannot fire is logged', async () => {
   const alerts = [
     { name: 'failures', metric: 'iii.invocations.error', threshold: 0 },
     { name: 'orders', metric: 'shop.orders', threshold: 0 },

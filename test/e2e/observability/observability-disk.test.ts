@@ -1,4 +1,4 @@
-// `trace_storage`: what was observed outlives the engine that observed it.
+// `trace_storage`: traces and logs that outlive their engine.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 describe('an engine with trace_storage', () => {
-  test('[modules 11.1] Traces and logs of an earlier run are listed after a restart, until they are cleared', async () => {
+  test('[modules 11.1] lists traces and logs of an earlier run until they are cleared', async () => {
     using folder = new TemporaryFolder();
     const yaml = observedBy(`{enabled: true, exporter: memory, trace_storage: {directory: ${folder.path}}}`);
     {
@@ -43,7 +43,7 @@ describe('an engine with trace_storage', () => {
     expect((await ask(worker, 'engine::logs::list', { severity_text: 'WARN' })).logs).toEqual([]);
   });
 
-  test('[K2] A directory that cannot be used leaves the engine running, degraded, with what is in memory', async () => {
+  test('[K2] that cannot be opened is degraded, and lists what is in memory', async () => {
     using folder = new TemporaryFolder();
     writeFileSync(join(folder.path, 'data.mdb'), 'this is no store');
     const yaml = observedBy(`{enabled: true, exporter: memory, trace_storage: {directory: ${folder.path}}}`);
@@ -57,12 +57,12 @@ describe('an engine with trace_storage', () => {
   });
 });
 
-describe('what lies on the disk', () => {
-  test('[O1] is bounded: the oldest spans leave, and the file stays below its bound', async () => {
+describe('the history on the disk', () => {
+  test('[O1] drops the oldest spans to stay within its size', async () => {
     using folder = new TemporaryFolder();
     const disk = await open(folder);
     for (let count = 0; count < 400; count++) {
-      // Chance cannot be compressed.
+      // Random bytes cannot be compressed.
       const attributes = [['noise', randomBytes(MIB / 16).toString('latin1')]] as const;
       disk.add([spanRecord({ name: `call f${count}`, attributes })], []);
       disk.flush();
@@ -77,7 +77,7 @@ describe('what lies on the disk', () => {
     expect(names).toEqual(names.map((_, index) => `call f${399 - index}`));
   });
 
-  test('leaves when it is older than it is to be kept', async () => {
+  test('drops records that are older than the retention time', async () => {
     using folder = new TemporaryFolder();
     let nowMs = Date.UTC(2026, 0, 1);
     const disk = await open(folder, () => nowMs);
@@ -92,7 +92,7 @@ describe('what lies on the disk', () => {
     disk.close();
   });
 
-  test('[D9] is passed over and counted where it is damaged', async () => {
+  test('[D9] skips and counts damaged records', async () => {
     using folder = new TemporaryFolder();
     const disk = await open(folder);
     const records = ['first', 'second', 'third'].map((name) => spanRecord({ name }));
@@ -126,7 +126,7 @@ function open(folder: TemporaryFolder, nowMs: () => number = Date.now, drops: st
   });
 }
 
-/** Turns one bit of every copy of these bytes. */
+/** Flips one bit in every copy of these bytes. */
 function damage(file: string, bytes: Buffer): void {
   const data = readFileSync(file);
   let found = 0;

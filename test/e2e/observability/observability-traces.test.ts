@@ -1,4 +1,4 @@
-// Traces and metrics as a running engine lists them.
+// Traces and metrics of a running engine.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -15,7 +15,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const rows = (answer: Fields) => answer.spans as (Fields & { trace_id: string; span_id: string })[];
 
-test('[2.8] A trace is listed by its root with all columns, and shown as a tree', async () => {
+test('[guarantees 2.8] A trace is listed by its root span with all columns, and shown as a tree', async () => {
   await using engine = await startTestEngine({ yaml: OBSERVED });
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('shop::stock', () => ({ left: 3 }));
@@ -55,7 +55,7 @@ test('[2.8] A trace is listed by its root with all columns, and shown as a tree'
   expect(await ask(worker, 'engine::traces::tree', { trace_id: 'f'.repeat(32) })).toEqual({ roots: [], span_count: 0 });
 });
 
-test('[TRC-2] Filters combine with AND; sorting, paging, groups and facets', async () => {
+test('[TRC-2] Traces can be filtered, sorted, paged, grouped and counted by facet', async () => {
   await using engine = await startTestEngine({ yaml: OBSERVED });
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('a::one', () => 1);
@@ -95,13 +95,13 @@ test('[TRC-2] Filters combine with AND; sorting, paging, groups and facets', asy
   expect((await list({})).total).toBe(0);
 });
 
-test('A call that has not ended is a pending trace', async () => {
+test('A running call is a pending trace', async () => {
   await using engine = await startTestEngine({ yaml: OBSERVED });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('slow::one');
   const call = worker.startCall('slow::one');
   const running = await worker.next('invokefunction');
-  const pending = await waitFor('it is listed', async () => {
+  const pending = await waitFor('the call is listed', async () => {
     const [row] = rows(await ask(worker, 'engine::traces::list', { status: 'pend' }));
     return row;
   });
@@ -112,13 +112,13 @@ test('A call that has not ended is a pending trace', async () => {
   expect(ended).toMatchObject({ span_id: pending.span_id, trace_status: 'ok' });
 });
 
-test('With an entry and no exporter named spans are not kept, and lists say so', async () => {
+test('Without the memory exporter a list of traces is refused with the reason', async () => {
   await using engine = await startTestEngine({ yaml: observedBy('{enabled: true, exporter: otlp}') });
   await using worker = await RawWorker.connect(engine.url);
   expect(await refusalOf(worker, 'engine::traces::list', {})).toBe('memory_exporter_not_enabled');
 });
 
-test('[O1] The oldest spans leave first, and are counted', async () => {
+test('[O1] The oldest spans are dropped first, and counted', async () => {
   const yaml = observedBy('{enabled: true, exporter: memory, memory_max_spans: 5}');
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);
@@ -131,7 +131,7 @@ test('[O1] The oldest spans leave first, and are counted', async () => {
   expect(engine.counters.get('telemetry.dropped', 'spans,limit')).toBe(3);
 });
 
-test('Calls and workers are counted; metrics of workers are listed, aggregated and rolled up', async () => {
+test('Metrics of the engine and of workers are listed, aggregated and rolled up', async () => {
   await using engine = await startTestEngine({ yaml: OBSERVED });
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('a::one', () => 1);
@@ -174,7 +174,7 @@ test('Calls and workers are counted; metrics of workers are listed, aggregated a
   expect(await refusalOf(worker, 'engine::metrics::list', { aggregate_interval: 0 })).toBe('BAD_REQUEST');
 });
 
-test('Baggage, sampling rules and health', async () => {
+test('Baggage, sampling rules and the state of telemetry can be read', async () => {
   const sampling =
     'sampling: {default: 0.5, rules: [{operation: "api.*", rate: 1}], rate_limit: {max_traces_per_second: 9}}';
   await using engine = await startTestEngine({ yaml: observedBy(`{enabled: true, exporter: memory, ${sampling}}`) });
@@ -205,7 +205,7 @@ test('Baggage, sampling rules and health', async () => {
   });
 });
 
-test('[FLO-2] Edges name the scope of state and the stream that a function worked in', async () => {
+test('[FLO-2] Edges name the scope and the stream that a function used', async () => {
   const stores = ['state', 'stream'].map((name) => {
     const port = name === 'stream' ? 'port: 0, ' : '';
     return `  - {name: svc-${name}, config: {${port}adapter: {name: kv, config: {store_method: in_memory}}}}\n`;

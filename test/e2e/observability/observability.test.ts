@@ -1,4 +1,4 @@
-// What a running engine tells of what happened: every function of observability, over real sockets and real threads.
+// The functions of observability on a running engine, over real sockets and real threads.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { ask, type Fields, OBSERVED, observedBy, refusalOf } from '../../support
 import { waitFor } from '../../support/wait-for.ts';
 
 describe('logs', () => {
-  test('[K1] Another logs_sampling_ratio holds from the reload on, also for what workers send', async () => {
+  test('[K1] use the new logs_sampling_ratio from the reload on, also those that workers send', async () => {
     using folder = new TemporaryFolder();
     const file = join(folder.path, 'svc-config.yaml');
     const yaml = (ratio: number) => observedBy(JSON.stringify({ logs_sampling_ratio: ratio }));
@@ -29,7 +29,7 @@ describe('logs', () => {
     expect(await bodies()).toEqual(['after']);
   });
 
-  test('[2.8] A log is listed with every field of the product, the newest first', async () => {
+  test('[guarantees 2.8] are listed with all fields, newest first', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     const traceId = 'a'.repeat(32);
@@ -70,7 +70,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('Levels are exact in any case, numbers out of range are refused with their range', async () => {
+  test('are found by level in any case, and invalid values in a query are refused', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     for (const level of ['trace', 'debug', 'info', 'warn', 'error']) {
@@ -85,7 +85,7 @@ describe('logs', () => {
     expect(await refusalOf(worker, 'engine::log::info', {})).toBe('deserialization_error');
   });
 
-  test('[LOG-4] The query box finds by words, phrases, fields and expressions, and says where it cannot read', async () => {
+  test('[LOG-4] are found by words, phrases, fields and expressions; a syntax error has its position', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     await log(worker, 'engine::log::error', { message: 'order 17 failed', data: { code: 'E1' }, service_name: 'q' });
@@ -98,7 +98,7 @@ describe('logs', () => {
     expect(error).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('at character 3') });
   });
 
-  test('[LOG-3] [LOG-6] A histogram counts by severity; the surroundings of a record are shown', async () => {
+  test('[LOG-3] [LOG-6] are counted by severity, and shown around one of them', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     for (const message of ['one', 'two', 'three']) {
@@ -117,7 +117,7 @@ describe('logs', () => {
     expect((await ask(worker, 'engine::logs::search', { services: ['h'] })).total).toBe(0);
   });
 
-  test('[O1] A record over 16 KiB is cut, marked and counted; more records than may be push out the oldest', async () => {
+  test('[O1] over 16 KiB are cut, marked and counted, and the oldest leave when there are too many', async () => {
     await using engine = await startTestEngine({
       yaml: observedBy('{enabled: true, exporter: memory, logs_max_count: 3}'),
     });
@@ -134,7 +134,7 @@ describe('logs', () => {
     expect(engine.counters.get('telemetry.dropped', 'logs,limit')).toBeGreaterThanOrEqual(2);
   });
 
-  test('Without log storage functions answer, and nothing is stored', async () => {
+  test('are not stored without log storage', async () => {
     await using engine = await startTestEngine({ yaml: observedBy('{logs_enabled: false}') });
     await using worker = await RawWorker.connect(engine.url);
     expect((await worker.call('engine::log::info', { message: 'gone' })).result).toBeNull();
@@ -164,7 +164,7 @@ const NO_QUERY = {
 };
 
 describe('the log trigger', () => {
-  test('Fires for records of its level in any case, after its condition', async () => {
+  test('fires for records of its level that its condition accepts', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     const seen: unknown[] = [];
@@ -178,7 +178,7 @@ describe('the log trigger', () => {
     expect(seen).toEqual(['mine']);
   });
 
-  test('[O3] A handler that logs does not fire itself', async () => {
+  test('[O3] does not fire for the logs of its own handler', async () => {
     await using engine = await startTestEngine({ yaml: OBSERVED });
     await using worker = await RawWorker.connect(engine.url);
     const seen: unknown[] = [];
@@ -191,7 +191,7 @@ describe('the log trigger', () => {
     await log(worker, 'engine::log::info', { message: 'cause two' });
     const handled = () => ask(worker, 'engine::logs::search', { query: '"from the handler"' });
     await waitFor('both handlers have logged', async () => (await handled()).total === 2);
-    // What the handlers logged has been stored by now: had it fired, its call would have come with the answer.
+    // The logs of the handlers are stored. A call that they fired would arrive before this answer.
     await ask(worker, 'engine::logs::list');
     expect(seen).toEqual(['cause one', 'cause two']);
   });

@@ -1,4 +1,4 @@
-// A whole engine that exports: what its calls leave at the collector, and what it says when there is none.
+// An engine that exports: what a collector receives, and what the engine reports without a collector.
 
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -17,22 +17,22 @@ workers:
 `;
 }
 
-describe('an engine with a collector', () => {
-  test('[issue 7.5] sends the spans of a call, a log, and its counts when it stops', { timeout: 40_000 }, async () => {
+describe('an engine that exports by OTLP', () => {
+  test('sends spans, logs, and its own metrics when it stops', { timeout: 40_000 }, async () => {
     await using receiver = await startOtlpReceiver('grpc');
     const engine = await startTestEngine({ yaml: yaml(receiver.url) });
     await using worker = await RawWorker.connect(engine.url);
     await worker.serve('orders::create', () => 1);
     await worker.call('orders::create', {});
     await worker.call('engine::log::warn', { message: 'stock is low' });
-    await waitFor('span and log are there', () => receiver.spans.length > 0 && receiver.logs.length > 0, 20_000);
+    await waitFor('span and log have arrived', () => receiver.spans.length > 0 && receiver.logs.length > 0, 20_000);
     expect(receiver.spans.map(({ name }) => name)).toContain('call orders::create');
     expect(receiver.logs.map(({ body }) => body.stringValue)).toContain('stock is low');
     await engine.drain();
     expect(receiver.metrics.map(({ name }) => name)).toContain('iii.invocations.total');
   });
 
-  test('[O2] without one it goes on, is degraded, says so once, and once more when all is well', {
+  test('[O2] is degraded without a collector, logs that once, and logs once when it recovers', {
     timeout: 60_000,
   }, async () => {
     const gone = await startOtlpReceiver('grpc');
@@ -44,12 +44,12 @@ describe('an engine with a collector', () => {
     const calls = async () => await worker.call('orders::create', {});
     expect(await calls()).toMatchObject({ result: 1 });
     const lines = (text: string) => engine.log.filter((line) => line.includes(text) && line.includes('spans')).length;
-    await waitFor('it is said', () => lines('cannot be exported') > 0, 20_000);
+    await waitFor('the failure is logged', () => lines('cannot be exported') > 0, 20_000);
     const { result } = await worker.call('engine::health::check', {});
     expect(result).toMatchObject({ status: 'degraded' });
     await using receiver = await startOtlpReceiver('grpc', port);
-    await waitFor('what was kept arrives', () => receiver.spans.length > 0, 30_000);
-    await waitFor('it is said', () => lines('exported again') > 0, 20_000);
+    await waitFor('the kept span arrives', () => receiver.spans.length > 0, 30_000);
+    await waitFor('the recovery is logged', () => lines('exported again') > 0, 20_000);
     expect([lines('cannot be exported'), lines('exported again')]).toEqual([1, 1]);
     expect(await calls()).toMatchObject({ result: 1 });
   });

@@ -1,4 +1,4 @@
-// What leaves for a collector, read by the official protobuf definitions, over real sockets.
+// Exports to a collector over real sockets, decoded with the official protobuf definitions.
 
 import { describe, expect, test } from 'vitest';
 import type { OtlpProtocol } from '../../../src/core/telemetry/records/settings.ts';
@@ -52,7 +52,7 @@ function manySpans(count: number) {
 }
 
 describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (protocol) => {
-  test('[issue 7.5] a span arrives with everything that it has', async () => {
+  test('a span arrives with all its fields', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     await using started = await startExporter(protocol, receiver.url);
     started.exporter.addSpans([
@@ -70,7 +70,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
         trace_state: 'a=1',
       }),
     ]);
-    await waitFor('the span is there', () => receiver.spans.length === 1);
+    await waitFor('the span has arrived', () => receiver.spans.length === 1);
     const [span] = receiver.spans;
     expect(span).toMatchObject({
       traceId: TRACE_ID,
@@ -94,7 +94,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     expect(receiver.headers[0]).toMatchObject({ 'x-tenant': 'a b,c' });
   });
 
-  test('[issue 7.5] a log arrives with its trace, its severity and nested attributes', async () => {
+  test('a log arrives with its trace, its severity and nested attributes', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     await using started = await startExporter(protocol, receiver.url);
     started.exporter.addLogs([
@@ -107,7 +107,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
       }),
       logRecord({ body: 'without a trace' }),
     ]);
-    await waitFor('the logs are there', () => receiver.logs.length === 2);
+    await waitFor('the logs have arrived', () => receiver.logs.length === 2);
     const [log, plain] = receiver.logs;
     expect(log).toMatchObject({
       timeUnixNano: '1767323045000000000',
@@ -122,7 +122,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     expect(plain).toMatchObject({ body: { stringValue: 'without a trace' }, traceId: '', spanId: '' });
   });
 
-  test('[issue 7.5] counters, gauges and histograms arrive as what they are', async () => {
+  test('counters, gauges and histograms arrive with their types', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     await using started = await startExporter(protocol, receiver.url);
     const point = { attributes: [], timestamp_unix_nano: START_NANO };
@@ -142,7 +142,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
       }),
       metricRecord({ name: 'worker.delta', is_delta: true }),
     ]);
-    await waitFor('the metrics are there', () => receiver.metrics.some(({ service }) => service === 'billing'));
+    await waitFor('the metrics have arrived', () => receiver.metrics.some(({ service }) => service === 'billing'));
     const byName = Object.fromEntries(receiver.metrics.map((metric) => [metric.name, metric]));
     expect(byName['iii.invocations.total']).toMatchObject({
       sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [{ asDouble: 3 }] },
@@ -161,11 +161,11 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     });
   });
 
-  test('[modules 11.6] what the engine counts of itself is sent each interval, and once more at the end', async () => {
+  test('[modules 11.6] metrics of the engine are sent at each interval, and once more at the end', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     const { exporter } = await startExporter(protocol, receiver.url);
     const counts = () => receiver.metrics.filter(({ name }) => name === 'iii.workers.spawns.total').length;
-    await waitFor('two intervals are over', () => counts() >= 2);
+    await waitFor('two intervals have passed', () => counts() >= 2);
     const before = counts();
     await exporter.stop(2_000);
     expect(counts()).toBeGreaterThan(before);
@@ -175,8 +175,8 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     await using receiver = await startOtlpReceiver(protocol);
     await using started = await startExporter(protocol, receiver.url);
     started.exporter.addSpans(manySpans(1_200));
-    await waitFor('all spans are there', () => receiver.spans.length === 1_200);
-    // Metrics leave meanwhile, too.
+    await waitFor('all spans have arrived', () => receiver.spans.length === 1_200);
+    // Batches of metrics arrive in between.
     const ofSpans = receiver.batches.filter(({ path }) => /trace/i.test(path));
     expect(ofSpans.map(({ records }) => records)).toEqual([512, 512, 176]);
     expect(started.dropped).toEqual(new Map());
@@ -186,11 +186,11 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     await using receiver = await startOtlpReceiver(protocol);
     await using started = await startExporter(protocol, receiver.url);
     started.exporter.addSpans([spanRecord({ pending: true, end_time_unix_nano: 0 }), spanRecord({ name: 'ended' })]);
-    await waitFor('the ended one is there', () => receiver.spans.length > 0);
+    await waitFor('the ended span has arrived', () => receiver.spans.length > 0);
     expect(receiver.spans.map(({ name }) => name)).toEqual(['ended']);
   });
 
-  test('[O2] a collector that does not answer costs the queue, and what is over it is counted', async () => {
+  test('[O2] records for a collector that does not answer fill the queue, and those over its limit are counted', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     receiver.behave({ kind: 'hold' });
     await using started = await startExporter(protocol, receiver.url, 300);
@@ -208,48 +208,48 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     });
     receiver.behave({ kind: 'take' });
     await waitFor(
-      'what was kept arrives',
+      'the kept records arrive',
       () => receiver.spans.length >= 2_048 && receiver.logs.length >= 4_096,
       20_000,
     );
-    await waitFor('it says so', () => started.exporter.states().spans?.state === 'working', 20_000);
+    await waitFor('the state is working', () => started.exporter.states().spans?.state === 'working', 20_000);
     const changesOfSpans = started.changes.filter((change) => change.startsWith('spans'));
     expect(changesOfSpans.map((change) => change.split(' ')[1])).toEqual(['dropping', 'working']);
   }, 40_000);
 
-  test('[O2] a dead collector is tried again until it is there, and each change is told once', async () => {
+  test('[O2] export to a dead collector is repeated until it answers, and each change is reported once', async () => {
     const gone = await startOtlpReceiver(protocol);
     const { port, url } = gone;
     await gone[Symbol.asyncDispose]();
     await using started = await startExporter(protocol, url, 300);
-    // The engine's own metrics leave beside them, and fail when they are due.
+    // Metrics of the engine are exported too, and fail separately.
     const statesOfSpans = () =>
       started.changes.filter((change) => change.startsWith('spans')).map((change) => change.split(' ')[1]);
     started.exporter.addSpans([spanRecord()]);
-    await waitFor('it is told', () => statesOfSpans().length === 1, 20_000);
+    await waitFor('the failure is reported', () => statesOfSpans().length === 1, 20_000);
     expect(started.exporter.states()).toMatchObject({ spans: { state: 'failing', waiting: 1 } });
     await using receiver: OtlpReceiver = await startOtlpReceiver(protocol, port);
-    await waitFor('the span arrives after all', () => receiver.spans.length === 1, 20_000);
-    await waitFor('it is told', () => statesOfSpans().length === 2, 20_000);
+    await waitFor('the span arrives', () => receiver.spans.length === 1, 20_000);
+    await waitFor('the recovery is reported', () => statesOfSpans().length === 2, 20_000);
     expect(statesOfSpans()).toEqual(['failing', 'working']);
     expect(started.dropped).toEqual(new Map());
   }, 60_000);
 
-  test('[O2] what a collector refuses for good is dropped and counted', async () => {
+  test('[O2] records that a collector rejects are dropped and counted', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     receiver.behave({ kind: 'refuse', status: protocol === 'grpc' ? 3 : 400 });
     await using started = await startExporter(protocol, receiver.url);
     started.exporter.addSpans([spanRecord()]);
-    await waitFor('it is dropped', () => started.dropped.size > 0);
+    await waitFor('the span is dropped', () => started.dropped.size > 0);
     expect(started.dropped).toEqual(new Map([['spans export_rejected', 1]]));
     expect(started.exporter.states()).toMatchObject({ spans: { state: 'failing', waiting: 0 } });
     receiver.behave({ kind: 'take' });
     started.exporter.addSpans([spanRecord({ name: 'the next one' })]);
     await waitFor('the next one arrives', () => receiver.spans.length === 1);
-    await waitFor('all is well', () => started.exporter.states().spans?.state === 'working');
+    await waitFor('the state is working again', () => started.exporter.states().spans?.state === 'working');
   });
 
-  test('[O2] stopping sends what waits', async () => {
+  test('[O2] stopping sends the waiting records', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     const { exporter, dropped } = await startExporter(protocol, receiver.url);
     exporter.addSpans(manySpans(600));
@@ -261,7 +261,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     expect(dropped).toEqual(new Map());
   });
 
-  test('[O2] stopping gives a collector that does not answer its time and no more', async () => {
+  test('[O2] stopping waits for a collector that does not answer only for the given time', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     receiver.behave({ kind: 'hold' });
     const { exporter, dropped } = await startExporter(protocol, receiver.url);

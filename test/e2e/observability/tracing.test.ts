@@ -1,7 +1,7 @@
-// One trace through everything that the engine connects, as it can be looked at afterwards.
+// Traces through calls, queues, triggers and HTTP, as the engine lists them afterwards.
 
-import { afterEach, describe, expect, test } from 'vitest';
-import { Enqueue, http, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { describe, expect, test } from 'vitest';
+import { Enqueue, http, type SvcWorker } from '../../../src/sdk/index.ts';
 import { ask as request, startHttpEngine } from '../../support/clients/http-engine.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
@@ -9,6 +9,7 @@ import { faultLine } from '../../support/load/fault-line.ts';
 import { ask, type Fields } from '../../support/telemetry/observability-engine.ts';
 import { attributeOf, spansOf, treeOf } from '../../support/telemetry/traces.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
@@ -26,21 +27,15 @@ const HARDLY_ANY_TRACE = `workers:
   - {name: svc-observability, config: {enabled: true, exporter: memory, sampling_ratio: 1.0e-9}}
 `;
 
-const workers: SvcWorker[] = [];
+const connectTo = sdkWorkers();
 
 function connect(engine: Pick<TestEngine, 'urls'>, name: string, wire: 'binary' | 'json' = 'binary'): SvcWorker {
   const url = engine.urls.find((address) => address.startsWith('ws:'));
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, worker_name: name, wire });
-  workers.push(svc);
-  return svc;
+  return connectTo(url, { worker_name: name, wire });
 }
 
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
-
-describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
-  test('[31] [SDK-10] A nested call over two workers is one tree: calls of the engine, runs of the workers', async () => {
+describe.each(['binary', 'json'] as const)('tracing over the %s form', (wire) => {
+  test('[PD-31] [SDK-10] a nested call over two workers is one tree of calls and runs', async () => {
     await using engine = await startTestEngine();
     await using raw = await RawWorker.connect(engine.url);
     const shop = connect(engine, 'shop', wire);
@@ -60,7 +55,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     expect(attributeOf(spans[2] ?? fail(), 'baggage.user')).toBe('ann');
   });
 
-  test('[SDK-9] Where the trace is not kept, the logs of all its runs still share one id, and nobody decides anew', async () => {
+  test('[SDK-9] the logs of a trace that is not sampled share its id', async () => {
     await using engine = await startTestEngine({ yaml: HARDLY_ANY_TRACE });
     await using raw = await RawWorker.connect(engine.url);
     const shop = connect(engine, 'shop', wire);
@@ -83,7 +78,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     expect(await spansOf(raw, String(traceId))).toEqual([]);
   });
 
-  test('[SDK-9] A record of ctx.logger belongs to its function and to the span of its run', async () => {
+  test('[SDK-9] a record of ctx.logger has the id of its function and the span of its run', async () => {
     await using engine = await startTestEngine();
     await using raw = await RawWorker.connect(engine.url);
     const shop = connect(engine, 'shop', wire);
@@ -110,7 +105,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 });
 
-test('HTTP, call, queue, job: one trace from the request to the last worker', async () => {
+test('An HTTP request, its call and its job are one trace', async () => {
   await using engine = await startTestEngine({ yaml: ALL_MODULES });
   await using raw = await RawWorker.connect(engine.url);
   const httpPort = Number(new URL(engine.urls.find((url) => url.startsWith('http:')) ?? '').port);
@@ -129,7 +124,7 @@ test('HTTP, call, queue, job: one trace from the request to the last worker', as
   const headers = { traceparent: SAMPLED, baggage: 'user=ann', authorization: 'Bearer sesame' };
   const answer = await request({ httpPort }, '/orders/7?api_key=sesame&page=2', { method: 'POST', headers });
   expect(answer.status).toBe(201);
-  await waitFor('the job ran', () => ran.length > 0);
+  await waitFor('the job has run', () => ran.length > 0);
   expect(ran).toEqual(['ann']);
   expect(await treeOf(raw, TRACE, 7)).toEqual([
     'POST /orders/:id',
@@ -156,7 +151,7 @@ test('HTTP, call, queue, job: one trace from the request to the last worker', as
   expect(JSON.stringify(spans)).not.toContain('sesame');
 });
 
-test('[5.8] A request that is answered with an error from 400 on is an error in its trace', async () => {
+test('[modules 5.8] A request with a status of 400 or above is an error in its trace', async () => {
   await using engine = await startHttpEngine();
   await using raw = await RawWorker.connect(engine.urls.find((url) => url.startsWith('ws:')) ?? '');
   const shop = connect(engine, 'shop');
@@ -168,17 +163,17 @@ test('[5.8] A request that is answered with an error from 400 on is an error in 
   expect(server).toMatchObject({ name: 'GET /none', status: 'error' });
 });
 
-test('What a change of state triggers belongs to the trace of the change', async () => {
+test('The call of a state trigger belongs to the trace of the change', async () => {
   await using engine = await startTestEngine({ yaml: ALL_MODULES });
   await using raw = await RawWorker.connect(engine.url);
   const shop = connect(engine, 'shop');
-  let told = 0;
+  let runs = 0;
   const seen = shop.registerFunction('shop::seen', () => {
-    told++;
+    runs++;
   });
   await shop.registerTrigger({ type: 'state', function_id: seen, config: { scope: 'orders' } }).ready();
   await raw.call('state::set', { scope: 'orders', key: 'a', value: 1 }, { traceparent: SAMPLED });
-  await waitFor('the trigger fired', () => told > 0);
+  await waitFor('the trigger fired', () => runs > 0);
   expect(await treeOf(raw, TRACE, 4)).toEqual([
     'call state::set',
     '  trigger shop::seen',
@@ -204,7 +199,7 @@ test('[SDK-9] Gauges of a worker arrive as metrics', async () => {
   expect(JSON.stringify(sdk_metrics)).toContain(shop.id);
 });
 
-test('[O3] [fault 45] A handler of a log trigger that logs in every way it has, and calls others that log, fires once', async () => {
+test('[O3] [fault 45] A log trigger fires once although its handler logs in every way and calls workers that log', async () => {
   const line = faultLine('45', 'log trigger that logs', 'fired=2');
   await using engine = await startTestEngine();
   await using raw = await RawWorker.connect(engine.url);
@@ -229,7 +224,7 @@ test('[O3] [fault 45] A handler of a log trigger that logs in every way it has, 
   expect(fired).toEqual(['the cause', 'the next cause']);
 });
 
-test('[O1] A worker that is stopped in the middle of a call leaves no span pending', async () => {
+test('[O1] A call whose worker is lost leaves no pending span', async () => {
   await using engine = await startTestEngine();
   await using raw = await RawWorker.connect(engine.url);
   const dying = await RawWorker.connect(engine.url);
@@ -245,7 +240,7 @@ test('[O1] A worker that is stopped in the middle of a call leaves no span pendi
   expect(spans).toMatchObject([{ trace_id: TRACE, has_error: true }]);
 });
 
-/** Waits until so many records are there. */
+/** Waits for this many records. */
 async function logsOf(raw: RawWorker, filter: Fields, count: number): Promise<Fields[]> {
   let logs: Fields[] = [];
   await waitFor(`${count} log records`, async () => {

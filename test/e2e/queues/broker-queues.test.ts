@@ -1,4 +1,4 @@
-// Queues that a broker keeps, as their users meet them.
+// Queues in a broker, seen by their workers.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -40,11 +40,11 @@ for (const kind of BROKERS) {
       }
       expect(refused).toBeUndefined();
       for (const value of [1, 2]) await worker.call('state::set', { scope: 's', key: 'k', value });
-      await waitFor('both are told', () => values.length === 2);
+      await waitFor('both jobs have run', () => values.length === 2);
       expect(values.sort()).toEqual([1, 2]);
     });
 
-    test('[Q1] [Q4] [Q9] [Q10] [K2] run jobs, try them again, bury them and give them back', async () => {
+    test('[Q1] [Q4] [Q9] [Q10] [K2] run jobs, repeat them, keep dead letters and redrive them', async () => {
       await using broker = await Broker.behindProxy(kind);
       await using engine = await startTestEngine({ yaml: broker.yaml('{default: {max_retries: 1, backoff_ms: 1}}') });
       await using worker = await RawWorker.connect(engine.url);
@@ -55,19 +55,19 @@ for (const kind of BROKERS) {
         if (isBroken) throw new Error('no luck');
       });
       const id = await receiptOf(enqueue(worker, 'job', { n: 1 }));
-      await waitFor('it is dead', async () => (await statsOf(worker)).dlq_depth === 1);
-      const told = (attempt: number) => [{ n: 1 }, { messageReceiptId: id, attempt, queue: 'default' }];
-      expect(seen).toEqual([told(1), told(2)]);
+      await waitFor('the job is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+      const delivered = (attempt: number) => [{ n: 1 }, { messageReceiptId: id, attempt, queue: 'default' }];
+      expect(seen).toEqual([delivered(1), delivered(2)]);
       expect(await deadLettersOf(worker)).toMatchObject([{ id, payload: { n: 1 }, reason: 'failed', retries: 2 }]);
       isBroken = false;
       const redriven = await worker.call('svc::queue::redrive', { queue: 'default' });
       expect(redriven.result).toMatchObject({ redriven: 1 });
       await waitFor('it has run', () => seen.length === 3);
-      expect(seen[2]).toEqual(told(1));
+      expect(seen[2]).toEqual(delivered(1));
       expect(await healthOf(worker)).toMatchObject({ status: 'healthy', adapter: kind.name });
     });
 
-    test('[Q7] run jobs that one engine put aside on another that has their function', {
+    test('[Q7] run jobs that wait for a worker on an engine that has their function', {
       timeout: 90_000,
     }, async () => {
       await using broker = await Broker.behindProxy(kind);
@@ -75,15 +75,15 @@ for (const kind of BROKERS) {
       await using producer = await RawWorker.connect(left.url);
       for (const n of [1, 2, 3]) await receiptOf(enqueue(producer, 'elsewhere', n));
       await waitFor(
-        'they wait for their function',
+        'the jobs wait for their function',
         async () => (await statsOf(producer)).states.waiting_for_worker === 3,
         15_000,
       );
       await using right = await startTestEngine({ yaml: broker.yaml() });
-      // It knows of these three from its start. Of the next ones each engine puts some aside.
+      // It learns of these three at its start. Each engine parks some of the next four.
       for (const n of [4, 5, 6, 7]) await receiptOf(enqueue(producer, 'later', n));
       await waitFor(
-        'all wait for their functions',
+        'all jobs wait for their functions',
         async () => (await statsOf(producer)).states.waiting_for_worker === 7,
         15_000,
       );
@@ -113,7 +113,7 @@ for (const kind of BROKERS) {
       expect(seen).toEqual({ a: inOrder, b: inOrder });
     });
 
-    test('[Q7] [modules 6.5] keep jobs for workers that are away, and messages for a first subscriber', async () => {
+    test('[Q7] [modules 6.5] keep jobs for an absent worker, and messages for the first subscriber', async () => {
       await using broker = await Broker.behindProxy(kind, ['news\n', 'news\nread']);
       await using engine = await startTestEngine({ yaml: broker.yaml() });
       await using worker = await RawWorker.connect(engine.url);
@@ -134,13 +134,13 @@ for (const kind of BROKERS) {
         function_id: 'read',
         config,
       });
-      await waitFor('what was kept is there', () => news?.length === 1 && jobs?.length === 1);
+      await waitFor('the kept job and message have run', () => news?.length === 1 && jobs?.length === 1);
       await worker.call('svc::durable::publish', { topic: 'news', data: 'second' });
-      await waitFor('the next one as well', () => news?.length === 2);
+      await waitFor('the next message has run', () => news?.length === 2);
       expect([jobs, news]).toEqual([['job'], ['first', 'second']]);
     });
 
-    test('[K3] [Q2] refuse jobs while the broker is away, and go on by themselves when it is back', LONG, async () => {
+    test('[K3] [Q2] refuse jobs while the broker is away, and run jobs again when it is back', LONG, async () => {
       await using broker = await Broker.behindProxy(kind);
       await using engine = await startTestEngine({ yaml: broker.yaml() });
       await using worker = await RawWorker.connect(engine.url);
@@ -148,22 +148,22 @@ for (const kind of BROKERS) {
       await worker.serve('job', (data) => seen.push(data));
       await receiptOf(enqueue(worker, 'job', 1));
       await waitFor('the first has run', () => seen.length === 1);
-      await waitFor('and is acknowledged', async () => (await statsOf(worker)).depth === 0);
+      await waitFor('the first job is acknowledged', async () => (await statsOf(worker)).depth === 0);
       broker.proxy.close();
-      await waitFor('it is noticed', async () => (await healthOf(worker)).status === 'unhealthy');
+      await waitFor('health is unhealthy', async () => (await healthOf(worker)).status === 'unhealthy');
       const { error } = await enqueue(worker, 'job', 2);
       expect(error).toMatchObject({ code: 'enqueue_error', reason: 'STORAGE_UNAVAILABLE' });
       broker.proxy.reopen();
-      await waitFor('it is healthy', async () => (await healthOf(worker)).status === 'healthy', 10_000);
+      await waitFor('health is healthy again', async () => (await healthOf(worker)).status === 'healthy', 10_000);
       await receiptOf(enqueue(worker, 'job', 3));
-      // The connection that consumes comes back by itself, after the one that publishes.
+      // The consuming connection returns after the publishing one.
       await waitFor('jobs run again', () => seen.includes(3), 30_000);
-      // At least once: the acknowledgement of the first may have been lost with the connection.
+      // The first job may run twice: its acknowledgement may be lost with the connection.
       expect(new Set(seen)).toEqual(new Set([1, 3]));
     });
 
     test(
-      '[K3] [modules 6.5] serve a subscriber that came while the broker was away, once it is back',
+      '[K3] [modules 6.5] serve a subscriber that registered while the broker was away, once it is back',
       LONG,
       async () => {
         await using broker = await Broker.behindProxy(kind, ['news\n', 'news\nread']);
@@ -172,18 +172,22 @@ for (const kind of BROKERS) {
         const news: unknown[] = [];
         await worker.serve('read', (data) => news.push(data));
         broker.proxy.close();
-        await waitFor('it is noticed', async () => (await healthOf(worker)).status === 'unhealthy');
+        await waitFor('health is unhealthy', async () => (await healthOf(worker)).status === 'unhealthy');
         const config = { topic: 'news' };
         worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'read', config });
         await waitFor('the subscription is in error', async () => (await triggerStatus(worker, 't')) === 'Error');
         broker.proxy.reopen();
-        await waitFor('it is made', async () => (await triggerStatus(worker, 't')) === 'Active', 30_000);
+        await waitFor(
+          'the subscription is active',
+          async () => (await triggerStatus(worker, 't')) === 'Active',
+          30_000,
+        );
         expect((await worker.call('svc::durable::publish', { topic: 'news', data: 'first' })).error).toBeUndefined();
-        await waitFor('the message is there', () => news.length === 1, 15_000);
+        await waitFor('the message has run', () => news.length === 1, 15_000);
       },
     );
 
-    test('[G2] [R2] are there for the next engine, without an attempt', async () => {
+    test('[G2] [R2] keep their jobs for the next engine without using an attempt', async () => {
       await using broker = await Broker.behindProxy(kind);
       const yaml = broker.yaml();
       let receipt = '';
@@ -220,10 +224,10 @@ describe.skipIf(NO_RABBITMQ)(`an adapter that cannot work ${NO_RABBITMQ ?? ''}`,
 
   const wrongPassword = SHARED_RABBITMQ.replace(/\/\/[^@]*@/, '//guest:secret-word@');
   test.each([
-    ['an address that is none', "{name: rabbitmq, config: {amqp_url: 'http://:secret-word@127.0.0.1'}}", '{}'],
+    ['an invalid address', "{name: rabbitmq, config: {amqp_url: 'http://:secret-word@127.0.0.1'}}", '{}'],
     ['a wrong password', `{name: rabbitmq, config: {amqp_url: '${wrongPassword}'}}`, '{}'],
     ['a broken address of Redis', "{name: redis, config: {extstore_url: 'redis://:secret-word@127.0.0.1:x'}}", '{}'],
-  ])('[K2] %s ends the start with 78, and nothing takes its place', async (_what, adapter, queues) => {
+  ])('[K2] %s ends the start with exit code 78', async (_what, adapter, queues) => {
     const module = `  - {name: svc-queue, config: {queue_configs: ${queues}, adapter: ${adapter}}}\n`;
     const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${module}`;
     await using engine = await EngineProcess.spawn(yaml);
@@ -239,7 +243,7 @@ describe.skipIf(NO_RABBITMQ)(`an adapter that cannot work ${NO_RABBITMQ ?? ''}`,
       '{q: {type: fifo, message_group_field: g, backoff_ms: 600000, max_retries: 5}}',
       'consumer_timeout_ms',
     ],
-  ])('[K2] %s are refused at the start, not passed over', async (_what, queues, named) => {
+  ])('[K2] %s are refused at the start', async (_what, queues, named) => {
     const adapter = `{name: rabbitmq, config: {amqp_url: '${SHARED_RABBITMQ}', prefix: svc-refused}}`;
     const module = `  - {name: svc-queue, config: {queue_configs: ${queues}, adapter: ${adapter}}}\n`;
     const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${module}`;
@@ -247,12 +251,14 @@ describe.skipIf(NO_RABBITMQ)(`an adapter that cannot work ${NO_RABBITMQ ?? ''}`,
   });
 });
 
-describe.skipIf(NO_RABBITMQ)(`the command line, of what RabbitMQ does not tell ${NO_RABBITMQ ?? ''}`, () => {
+describe.skipIf(NO_RABBITMQ)(`the command line on queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
   const prefix = newPrefix();
   const config = `{queue_configs: {mail: {max_retries: 1, backoff_ms: 300}}, adapter: ${rabbit(prefix)}}`;
   const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n  - {name: svc-queue, config: ${config}}\n`;
 
-  test('[QUE-2] svc queue list and info print -, and svc check queue passes it over', { timeout: 60_000 }, async () => {
+  test('[QUE-2] prints - for figures that RabbitMQ does not report, and svc check refuses to check them', {
+    timeout: 60_000,
+  }, async () => {
     await using engine = await startTestEngine({ yaml });
     const svc = async (...args: string[]) => (await runSvc(['queue', ...args, '--url', engine.url])).stdout;
     const lines = (await svc('list', '-o', 'csv')).split('\n').map((line) => line.split(','));
@@ -261,8 +267,8 @@ describe.skipIf(NO_RABBITMQ)(`the command line, of what RabbitMQ does not tell $
     expect(shown).toMatchObject({ waiting: '0', retrying: '', delayed: '', dead: '0' });
     expect(await svc('list')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
     expect(await svc('info', 'mail')).toMatch(/retrying +-\n *delayed +-\n[\s\S]*oldest job +-\n/);
-    const told = JSON.parse(await svc('info', 'mail', '--json')).not_told;
-    expect(told).toEqual(expect.arrayContaining(['waits', 'jobs']));
+    const missing = JSON.parse(await svc('info', 'mail', '--json')).not_told;
+    expect(missing).toEqual(expect.arrayContaining(['waits', 'jobs']));
     const check = (...args: string[]) => runSvc(['check', 'queue', 'mail', ...args, '--url', engine.url]);
     expect(await check('--depth-warn', '1')).toMatchObject({ code: 0 });
     expect(await check('--oldest-warn', '1m')).toMatchObject({
@@ -271,7 +277,7 @@ describe.skipIf(NO_RABBITMQ)(`the command line, of what RabbitMQ does not tell $
     });
   });
 
-  test('[CLI-21] [console 6.5] --wait follows a job, and svc queue dlq finds it by its receipt', {
+  test('[CLI-21] [console 6.5] follows a job with --wait, and finds its dead letter by receipt', {
     timeout: 60_000,
   }, async () => {
     await using engine = await startTestEngine({ yaml });

@@ -24,7 +24,7 @@ function bind(worker: RawWorker, config: object): Promise<unknown> {
   return worker.settled();
 }
 
-test('[CR1] A tick of a trigger that names a queue becomes a job, which is tried again when it fails', async () => {
+test('[CR1] A tick of a trigger with a queue becomes a job that is retried when it fails', async () => {
   using folder = new TemporaryFolder();
   await using engine = await startTestEngine({ yaml: yaml(folder.path) });
   await using worker = await RawWorker.connect(engine.url);
@@ -36,7 +36,7 @@ test('[CR1] A tick of a trigger that names a queue becomes a job, which is tried
   });
   await bind(worker, { expression: '* * * * * *', queue: 'ticks' });
   const first = await waitFor(
-    'one tick was tried twice',
+    'one tick has a second attempt',
     () => {
       const again = seen.find(({ attempt }) => attempt === 2);
       return again !== undefined && again;
@@ -46,7 +46,7 @@ test('[CR1] A tick of a trigger that names a queue becomes a job, which is tried
   expect(seen.filter(({ at }) => at === first.at).map(({ attempt }) => attempt)).toEqual([1, 2]);
 });
 
-test('[CR1] Ticks of an absent function wait in their queue, each once, over a restart too', async () => {
+test('[CR1] Ticks of an absent function wait in their queue, also over a restart, and run once each', async () => {
   using folder = new TemporaryFolder();
   let waiting = 0;
   {
@@ -71,13 +71,13 @@ test('[CR1] Ticks of an absent function wait in their queue, each once, over a r
   expect(seen).toHaveLength(waiting);
 });
 
-test('[CR1] A queue that is not there is told as the error of the trigger', async () => {
+test('[CR1] A trigger with an unknown queue shows that as its error', async () => {
   using folder = new TemporaryFolder();
   await using engine = await startTestEngine({ yaml: yaml(folder.path) });
   await using worker = await RawWorker.connect(engine.url);
   await bind(worker, { expression: '* * * * * *', queue: 'nowhere' });
   const error = await waitFor(
-    'the trigger says so',
+    'the trigger has an error',
     async () => {
       const { result } = await worker.call('engine::registered-triggers::list', { trigger_type: 'cron' });
       const [row] = (result as { registered_triggers: { error?: string }[] }).registered_triggers;

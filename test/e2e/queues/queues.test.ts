@@ -1,11 +1,25 @@
-// Queues as workers see them: what is enqueued, what is delivered, and what becomes of failures.
+// Queues seen by their workers: enqueued jobs, deliveries and failures.
 
 import { expect, test } from 'vitest';
 import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
+import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { deadLettersOf, enqueue, receiptOf, startQueueEngine, statsOf } from '../../support/stores/queue-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-test('[Q1] [Q9] A job is answered with a receipt and delivered with receipt, attempt and queue beside it', async () => {
+const JOB_TIMEOUT_MS = 5_000;
+const SLOW_JOBS = { queues: `{default: {backoff_ms: 1, job_timeout_ms: ${JOB_TIMEOUT_MS}}}` };
+
+/** The next attempt, after its wait. Too little time passes for that attempt to time out. */
+async function nextAttempt(worker: RawWorker, clock: TurningClock): Promise<Frame> {
+  const passing = setInterval(() => clock.advance(1), 1);
+  try {
+    return await worker.next('invokefunction');
+  } finally {
+    clearInterval(passing);
+  }
+}
+
+test('[Q1] [Q9] Enqueuing returns a receipt, and the job is delivered with receipt, attempt and queue', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('mail::send');
@@ -30,7 +44,7 @@ test.for([
   ],
   ['a null group', { queue: 'f' }, { g: null }, 'GROUP_FIELD', "FIFO queue 'f': field 'g' must not be null"],
 ] as const)(
-  '[Q2] [wire 5.4] With %s a job is refused in words and by reason, and leaves no trace',
+  '[Q2] [wire 5.4] A job with %s is refused with a message and a reason, and is not kept',
   async ([, fields, data, reason, message]) => {
     await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g}}' });
     await using worker = await RawWorker.connect(engine.url);
@@ -49,7 +63,7 @@ test('[Q2] A full queue and a payload over the limit are refused', async () => {
   expect(large.error).toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
 });
 
-test('[Q3] The same idempotency key in the same queue gives the first receipt', async () => {
+test('[Q3] The same idempotency key in the same queue returns the first receipt', async () => {
   await using engine = await startQueueEngine({ queues: '{other: {}}' });
   await using worker = await RawWorker.connect(engine.url);
   const fields = { idempotency_key: 'order 7' };
@@ -59,7 +73,7 @@ test('[Q3] The same idempotency key in the same queue gives the first receipt', 
   expect((await statsOf(worker)).depth).toBe(1);
 });
 
-test('[Q4] [Q5] [Q10] A failing job is tried max_retries + 1 times and then kept with its last error', async () => {
+test('[Q4] [Q5] [Q10] A failing job gets max_retries + 1 attempts, and becomes a dead letter with its last error', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {max_retries: 2, backoff_ms: 1}}' });
   await using worker = await RawWorker.connect(engine.url);
   const attempts: unknown[] = [];
@@ -68,15 +82,16 @@ test('[Q4] [Q5] [Q10] A failing job is tried max_retries + 1 times and then kept
     throw new Error(`no luck ${attempts.length}`);
   });
   const receipt = await receiptOf(enqueue(worker, 'fails', { big: '1.00' }));
-  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  await waitFor('the job is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
   expect(attempts).toEqual([1, 2, 3]);
   const [letter] = await deadLettersOf(worker);
   expect(letter).toMatchObject({ id: receipt, payload: { big: '1.00' }, reason: 'failed', retries: 3 });
   expect(letter?.error).toContain('no luck 3');
 });
 
-test('[Q5] A worker that is lost, and a job that takes too long, are failed attempts', async () => {
-  await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 1, job_timeout_ms: 50}}' });
+test('[Q5] A lost worker and a job that takes too long are failed attempts', async () => {
+  const clock = new TurningClock();
+  await using engine = await startQueueEngine(SLOW_JOBS, clock);
   await using worker = await RawWorker.connect(engine.url);
   const lost = await RawWorker.connect(engine.url);
   await lost.register('f');
@@ -84,14 +99,19 @@ test('[Q5] A worker that is lost, and a job that takes too long, are failed atte
   expect((await lost.next('invokefunction')).metadata).toMatchObject({ attempt: 1 });
   await lost[Symbol.asyncDispose]();
   await worker.register('f');
-  expect((await worker.next('invokefunction')).metadata).toMatchObject({ attempt: 2 });
-  const third = await worker.next('invokefunction');
+  expect((await nextAttempt(worker, clock)).metadata).toMatchObject({ attempt: 2 });
+  clock.advance(JOB_TIMEOUT_MS);
+  const third = await nextAttempt(worker, clock);
   expect(third.metadata).toMatchObject({ attempt: 3 });
   worker.answer(third, { result: 1 });
-  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+  await waitFor('the job is gone', async () => {
+    // Outcomes are stored a moment later.
+    clock.advance(1);
+    return (await statsOf(worker)).depth === 0;
+  });
 });
 
-test('[Q7] Jobs of an absent function wait without an attempt, block nobody, and run when it comes', async () => {
+test('[Q7] Jobs of an absent function use no attempt, block no other job, and run when it is registered', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {concurrency: 1}}' });
   await using worker = await RawWorker.connect(engine.url);
   const done: unknown[] = [];
@@ -109,13 +129,13 @@ test('[Q7] Jobs of an absent function wait without an attempt, block nobody, and
   expect(lines).toHaveLength(1);
 });
 
-test('[Q7] A function that comes while its job is put aside for want of it runs that job', async () => {
+test('[Q7] A function that is registered while its job is being parked runs that job', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   for (let round = 0; round < 200; round++) {
     const id = `late-${round}`;
     const receipt = receiptOf(enqueue(worker, id, round));
-    // So many of the engine's turns later.
+    // The registration comes this many turns of the engine later.
     for (let turn = round % 5; turn > 0; turn--) await worker.settled();
     worker.send({ type: 'registerfunction', id });
     const call = await worker.next('invokefunction', ({ function_id }) => function_id === id);
@@ -124,22 +144,28 @@ test('[Q7] A function that comes while its job is put aside for want of it runs 
   }
 });
 
-test('[Q8] The result of a job that was given away meanwhile is ignored', async () => {
-  await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 1, job_timeout_ms: 50}}' });
+test('[Q8] The late result of an attempt that has timed out is ignored', async () => {
+  const clock = new TurningClock();
+  await using engine = await startQueueEngine(SLOW_JOBS, clock);
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('f');
   await receiptOf(enqueue(worker, 'f', 1));
   const first = await worker.next('invokefunction');
-  const second = await worker.next('invokefunction');
+  clock.advance(JOB_TIMEOUT_MS);
+  const second = await nextAttempt(worker, clock);
   worker.answer(first, { result: 'late' });
   await worker.settled();
   expect((await statsOf(worker)).depth).toBe(1);
   worker.answer(second, { result: 'in time' });
-  await waitFor('the job is gone', async () => (await statsOf(worker)).depth === 0);
+  await waitFor('the job is gone', async () => {
+    // Outcomes are stored a moment later.
+    clock.advance(1);
+    return (await statsOf(worker)).depth === 0;
+  });
   expect(engine.counters.snapshot()['invocations.late_results']).toBe(1);
 });
 
-test('[Q10] Dead letters are redriven one by one or all, with another payload, discarded and purged', async () => {
+test('[Q10] Dead letters are redriven singly, with another payload or all at once, discarded and purged', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {max_retries: 0}}' });
   await using worker = await RawWorker.connect(engine.url);
   let isBroken = true;
@@ -164,12 +190,12 @@ test('[Q10] Dead letters are redriven one by one or all, with another payload, d
   await waitFor('the others have run', () => done.length === 5);
   isBroken = true;
   await receiptOf(enqueue(worker, 'f', 'again'));
-  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  await waitFor('the job is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
   expect((await move('purge', {})).result).toEqual({ queue: 'default', discarded: 1 });
   expect(await deadLettersOf(worker)).toEqual([]);
 });
 
-test('[Q11] [Q12] A queue runs as many jobs as its concurrency, and a slow one delays no other', async () => {
+test('[Q11] [Q12] A queue runs as many jobs as its concurrency, and a slow queue delays no other', async () => {
   await using engine = await startQueueEngine({ queues: '{slow: {concurrency: 3}, fast: {}}' });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('slow');
@@ -177,7 +203,7 @@ test('[Q11] [Q12] A queue runs as many jobs as its concurrency, and a slow one d
   await worker.serve('fast', (data) => done.push(data));
   for (let n = 0; n < 10; n++) await receiptOf(enqueue(worker, 'slow', n, { queue: 'slow' }));
   for (let n = 0; n < 10; n++) await receiptOf(enqueue(worker, 'fast', n, { queue: 'fast' }));
-  await waitFor('the other queue is through', () => done.length === 10);
+  await waitFor('the other queue is empty', () => done.length === 10);
   const running = worker.frames.filter(({ type }) => type === 'invokefunction');
   expect(running).toHaveLength(3);
   for (const call of running) worker.answer(call, { result: null });
@@ -223,7 +249,7 @@ test('[F1] [F2] [F3] A fifo queue runs one job at a time, and each group in the 
   for (const g of groups) expect(seen.get(g)).toEqual(inOrder);
 });
 
-test('[F4] When the head of a group is a dead letter the next one runs; redriven it comes last', async () => {
+test('[F4] The next job of a group runs when its head is a dead letter, which a redrive puts last', async () => {
   await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g, max_retries: 0}}' });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('f');
@@ -242,7 +268,7 @@ test('[F4] When the head of a group is a dead letter the next one runs; redriven
   expect(order).toEqual([2, 3, 1].map((n) => ({ g: 'a', n })));
 });
 
-test('[F5] An object or an array is no group', async () => {
+test('[F5] A job whose group is an object or an array is refused', async () => {
   await using engine = await startQueueEngine({ queues: '{f: {type: fifo, message_group_field: g}}' });
   await using worker = await RawWorker.connect(engine.url);
   for (const g of [{}, []]) {
@@ -250,7 +276,7 @@ test('[F5] An object or an array is no group', async () => {
   }
 });
 
-test('A handler may end a job at once, or name its own wait', async () => {
+test('A handler can end a job at once, or set the wait before its retry', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {backoff_ms: 3600000}}' });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('f');
@@ -258,11 +284,11 @@ test('A handler may end a job at once, or name its own wait', async () => {
   const later = { code: 'RETRY_LATER', message: 'not yet', after_ms: 1 };
   worker.answer(await worker.next('invokefunction'), { error: later });
   worker.answer(await worker.next('invokefunction'), { error: { code: 'FATAL', message: 'never' } });
-  await waitFor('it is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
+  await waitFor('the job is a dead letter', async () => (await statsOf(worker)).dlq_depth === 1);
   expect((await deadLettersOf(worker))[0]).toMatchObject({ reason: 'fatal', retries: 2 });
 });
 
-test('Higher priorities run first, delayed jobs later, and a paused queue hands over nothing', async () => {
+test('A paused queue runs nothing, and then runs jobs by priority and delay', async () => {
   await using engine = await startQueueEngine({ queues: '{default: {concurrency: 1, priority_field: p}}' });
   await using worker = await RawWorker.connect(engine.url);
   await worker.call('engine::queue::pause', { queue: 'default' });
@@ -279,7 +305,7 @@ test('Higher priorities run first, delayed jobs later, and a paused queue hands 
   expect(done).toEqual(['urgent', 'field', 'first', 'late']);
 });
 
-test('How far a job is can be read by its receipt', async () => {
+test('The state and progress of a job can be read by its receipt', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('f');
@@ -294,7 +320,7 @@ test('How far a job is can be read by its receipt', async () => {
   expect(done.result).toMatchObject({ state: 'done', progress: { percent: 40 } });
 });
 
-test('[QUE-1] The list of queues says how many jobs come and go a second, and how long the oldest has waited', async () => {
+test('[QUE-1] The list of queues has the rates of each queue and the age of its oldest job', async () => {
   await using engine = await startQueueEngine();
   await using worker = await RawWorker.connect(engine.url);
   const row = async (): Promise<unknown> => {
@@ -307,6 +333,6 @@ test('[QUE-1] The list of queues says how many jobs come and go a second, and ho
   expect(await row()).toMatchObject({ in_per_s: 0.1, out_per_s: 0, oldest_waiting_ms: expect.any(Number) });
   await worker.serve('absent', () => null);
   await worker.call('engine::queue::resume', { queue: 'default' });
-  await waitFor('it is done', async () => (await statsOf(worker)).depth === 0);
+  await waitFor('the job is done', async () => (await statsOf(worker)).depth === 0);
   expect(await row()).toMatchObject({ out_per_s: 0.1, oldest_waiting_ms: null });
 });

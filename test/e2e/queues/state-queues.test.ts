@@ -1,5 +1,4 @@
-// Triggers of state and streams that name a queue (S5, PD-54): a change and its job are one, wherever the queue
-// lies.
+// Triggers of state and streams that name a queue (S5, PD-54): a change is stored together with its job.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -37,28 +36,31 @@ async function bind(worker: RawWorker, config: object): Promise<unknown> {
 const set = (worker: RawWorker, key: string, value: unknown) =>
   worker.call('state::set', { scope: 'orders', key, value });
 
-test.each(['one folder', 'two folders'])('[S5] A change becomes a job, tried again when it fails: %s', async (how) => {
-  using folder = new TemporaryFolder();
-  const queue = how === 'one folder' ? folder.path : `${folder.path}/queue`;
-  const places = { state: inFolder(folder.path), queue: builtin(inFolder(queue)) };
-  await using engine = await startTestEngine({ yaml: yaml(places) });
-  await using worker = await RawWorker.connect(engine.url);
-  const seen: unknown[] = [];
-  await worker.serve('changed', (data, { metadata }) => {
-    const { attempt } = metadata as { attempt: number };
-    seen.push([attempt, (data as { new_value: unknown }).new_value]);
-    if (attempt === 1) throw new Error('not yet');
-  });
-  expect(await bind(worker, { scope: 'orders', queue: 'changes' })).toBeUndefined();
-  await worker.call('state::set', { scope: 'others', key: 'a', value: 0 });
-  await set(worker, 'a', 1);
-  await set(worker, 'a', 2);
-  await waitFor('both were tried twice', () => seen.length === 4);
-  expect(seen.filter((call) => (call as [number])[0] === 2).toSorted()).toEqual([
-    [2, 1],
-    [2, 2],
-  ]);
-});
+test.each(['one folder', 'two folders'])(
+  '[S5] A change becomes a job that is retried when it fails: %s',
+  async (how) => {
+    using folder = new TemporaryFolder();
+    const queue = how === 'one folder' ? folder.path : `${folder.path}/queue`;
+    const places = { state: inFolder(folder.path), queue: builtin(inFolder(queue)) };
+    await using engine = await startTestEngine({ yaml: yaml(places) });
+    await using worker = await RawWorker.connect(engine.url);
+    const seen: unknown[] = [];
+    await worker.serve('changed', (data, { metadata }) => {
+      const { attempt } = metadata as { attempt: number };
+      seen.push([attempt, (data as { new_value: unknown }).new_value]);
+      if (attempt === 1) throw new Error('not yet');
+    });
+    expect(await bind(worker, { scope: 'orders', queue: 'changes' })).toBeUndefined();
+    await worker.call('state::set', { scope: 'others', key: 'a', value: 0 });
+    await set(worker, 'a', 1);
+    await set(worker, 'a', 2);
+    await waitFor('both jobs have had two attempts', () => seen.length === 4);
+    expect(seen.filter((call) => (call as [number])[0] === 2).toSorted()).toEqual([
+      [2, 1],
+      [2, 2],
+    ]);
+  },
+);
 
 test.each(['one folder', 'two folders'])(
   '[S5] Jobs of changes wait for their function over a restart: %s',
@@ -77,8 +79,8 @@ test.each(['one folder', 'two folders'])(
     await using worker = await RawWorker.connect(engine.url);
     const values: unknown[] = [];
     await worker.serve('changed', (data) => values.push((data as { new_value: unknown }).new_value));
-    await waitFor('all five', () => values.length === 5);
-    // A standard queue promises no order: those that were put aside already may come after the others.
+    await waitFor('all five jobs have run', () => values.length === 5);
+    // A standard queue promises no order: jobs that were parked may come after the others.
     expect(values.toSorted()).toEqual([0, 1, 2, 3, 4]);
     // Its trigger ended with the connection that made it.
     await set(worker, 'a', 6);
@@ -86,7 +88,7 @@ test.each(['one folder', 'two folders'])(
   },
 );
 
-test('[S5] The condition of a trigger with a queue is asked before each attempt', async () => {
+test('[S5] A job of a trigger with a condition runs only if the condition returns true', async () => {
   await using engine = await startTestEngine({
     yaml: yaml({ state: 'store_method: in_memory', queue: builtin('store_method: in_memory') }),
   });
@@ -100,7 +102,7 @@ test('[S5] The condition of a trigger with a queue is asked before each attempt'
   expect(seen.toSorted()).toEqual([50, 60]);
 });
 
-test('[S5] A change whose job the queue refuses is not made, and says so', async () => {
+test('[S5] A change whose job the queue refuses is refused with the reason', async () => {
   const places = { state: 'store_method: in_memory', queue: builtin('store_method: in_memory') };
   await using engine = await startTestEngine({ yaml: yaml(places, '{changes: {max_jobs: 1}}') });
   await using worker = await RawWorker.connect(engine.url);
@@ -114,9 +116,9 @@ test('[S5] A change whose job the queue refuses is not made, and says so', async
 });
 
 test.each([
-  ['a queue that is not there', { queue: 'other' }, `Queue 'other' not found`],
+  ['an unknown queue', { queue: 'other' }, `Queue 'other' not found`],
   ['a group that no event has', { queue: 'grouped' }, `Queue 'grouped' groups by 'order_id', which no event has`],
-])('[S5] A state trigger is refused that names %s', async (_what, config, reason) => {
+])('[S5] A state trigger that names %s is refused', async (_what, config, reason) => {
   const places = { state: 'store_method: in_memory', queue: builtin('store_method: in_memory') };
   const queues = '{grouped: {type: fifo, message_group_field: order_id}}';
   await using engine = await startTestEngine({ yaml: yaml(places, queues) });
@@ -124,7 +126,7 @@ test.each([
   expect(await bind(worker, config)).toMatchObject({ message: expect.stringContaining(reason) });
 });
 
-test('[S5] A change that a custom stream has made is told, though the queue of a trigger refuses its job', async () => {
+test('[S5] A change of a custom stream is answered although the queue refuses its job', async () => {
   const inMemory = 'store_method: in_memory';
   const stream = `  - name: svc-stream
     config: {port: 0, adapter: {name: kv, config: {${inMemory}}}}
@@ -134,7 +136,7 @@ test('[S5] A change that a custom stream has made is told, though the queue of a
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('stream::set(chat)', () => ({ old_value: null, new_value: 1 }));
   const config = { stream_name: 'chat', queue: 'changes' };
-  worker.send({ type: 'registertrigger', id: 't1', trigger_type: 'stream', function_id: 'nobody', config });
+  worker.send({ type: 'registertrigger', id: 't1', trigger_type: 'stream', function_id: 'absent', config });
   await worker.settled();
   for (const item_id of ['a', 'b']) {
     const { result } = await worker.call('stream::set', { stream_name: 'chat', group_id: 'g', item_id, data: 1 });
@@ -143,7 +145,7 @@ test('[S5] A change that a custom stream has made is told, though the queue of a
   expect(engine.counters.get('triggers.jobs_missing')).toBe(1);
 });
 
-test('[S5] A full queue elsewhere holds jobs of changes back, in their order, and none is lost', async () => {
+test('[S5] Jobs of changes wait for a full queue in another store, and then run in order', async () => {
   using folder = new TemporaryFolder();
   const places = { state: inFolder(folder.path), queue: builtin('store_method: in_memory') };
   await using engine = await startTestEngine({ yaml: yaml(places, '{changes: {max_jobs: 1, concurrency: 1}}') });
@@ -151,14 +153,14 @@ test('[S5] A full queue elsewhere holds jobs of changes back, in their order, an
   await bind(worker, { queue: 'changes' });
   await enqueue(worker, 'changed', { new_value: 'first' }, { queue: 'changes' });
   for (const value of [1, 2]) await set(worker, 'a', value);
-  await waitFor('they wait', () => (engine.counters.get('triggers.outbox_waits') ?? 0) > 0);
+  await waitFor('the outbox waits', () => (engine.counters.get('triggers.outbox_waits') ?? 0) > 0);
   const values: unknown[] = [];
   await worker.serve('changed', (data) => values.push((data as { new_value: unknown }).new_value));
-  await waitFor('all three', () => values.length === 3, 10_000);
+  await waitFor('all three jobs have run', () => values.length === 3, 10_000);
   expect(values).toEqual(['first', 1, 2]);
 });
 
-test('[S5] [Q12] However many jobs wait for a full queue elsewhere, those of another go on', async () => {
+test('[S5] [Q12] Jobs that wait for a full queue in another store do not delay those of other queues', async () => {
   using folder = new TemporaryFolder();
   const places = { state: inFolder(folder.path), queue: builtin('store_method: in_memory') };
   await using engine = await startTestEngine({ yaml: yaml(places, '{full: {max_jobs: 1}, open: {}}') });
@@ -166,7 +168,7 @@ test('[S5] [Q12] However many jobs wait for a full queue elsewhere, those of ano
   const seen: unknown[] = [];
   await worker.serve('changed', (data) => seen.push((data as { key: unknown }).key));
   for (const [scope, queue, function_id] of [
-    ['orders', 'full', 'nobody'],
+    ['orders', 'full', 'absent'],
     ['users', 'open', 'changed'],
   ] as const) {
     worker.send({ type: 'registertrigger', id: queue, trigger_type: 'state', function_id, config: { scope, queue } });
@@ -224,6 +226,6 @@ test.each(['one folder', 'two folders'])('[S5] An event of a stream becomes a jo
   await worker.call('stream::set', { ...place, item_id: 'i', data: 'elsewhere', group_id: 'hall' });
   await worker.call('stream::send', { ...place, type: 'typing', data: 'no change' });
   await worker.call('stream::set', { ...place, item_id: 'i', data: 1 });
-  await waitFor('it was tried twice', () => seen.length === 2);
+  await waitFor('the job has had two attempts', () => seen.length === 2);
   expect(seen).toEqual([1, 2].map((attempt) => ['create', 'room', 'i', { type: 'create', data: 1 }, attempt]));
 });

@@ -29,11 +29,11 @@ test('[SDK-5] svc.queue enqueues, reports jobs and manages dead letters', async 
       void progress;
     });
     const { messageReceiptId } = await mail.enqueue('send', 'ann', { idempotency_key: 'k' });
-    await waitFor('it is dead', async () => (await mail.job(messageReceiptId)).state === 'dead');
+    await waitFor('the job is a dead letter', async () => (await mail.job(messageReceiptId)).state === 'dead');
     expect(await mail.dlq.list()).toMatchObject([{ id: messageReceiptId, payload: 'ann', reason: 'failed' }]);
     isBroken = false;
     expect(await mail.dlq.redrive(messageReceiptId)).toBe(true);
-    await waitFor('it is done', async () => (await mail.job(messageReceiptId)).state === 'done');
+    await waitFor('the job is done', async () => (await mail.job(messageReceiptId)).state === 'done');
     expect(await mail.dlq.discard(messageReceiptId)).toBe(false);
     expect([await mail.dlq.redriveAll(), await mail.dlq.purge()]).toEqual([0, 0]);
   });
@@ -48,7 +48,7 @@ test('[SDK-6] RetryLater names its own wait, Fatal ends the job at once', async 
     });
     await svc.trigger({ function_id: 'steers', payload: 1, action: Enqueue({ queue: 'default' }) });
     const { dlq } = svc.queue('default');
-    const [letter] = await waitFor('it is dead', async () => {
+    const [letter] = await waitFor('the job is a dead letter', async () => {
       const letters = await dlq.list();
       return letters.length > 0 && letters;
     });

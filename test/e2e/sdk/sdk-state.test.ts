@@ -1,29 +1,18 @@
 // `svc.state` against the real engine, over both forms of the wire.
 
-import { afterEach, describe, expect, test } from 'vitest';
-import { ops, registerWorker, type StateEvent, type SvcWorker } from '../../../src/sdk/index.ts';
+import { describe, expect, test } from 'vitest';
+import { ops, type StateEvent, type SvcWorker } from '../../../src/sdk/index.ts';
 import { allOf } from '../../support/all-of.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { STATE_IN_MEMORY, sdkWorkers } from '../sdk-workers.ts';
 
-const IN_MEMORY = `drain_timeout_ms: 100
-workers:
-  - name: svc-worker-manager
-    config: {port: 0}
-  - name: svc-state
-    config: {adapter: {name: kv, config: {store_method: in_memory}}}
-`;
-
-const workers: SvcWorker[] = [];
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
-});
+const connect = sdkWorkers();
 
 describe.each(['binary', 'json'] as const)('svc.state over the %s form', (wire) => {
   async function setUp(): Promise<{ engine: TestEngine; svc: SvcWorker }> {
-    const engine = await startTestEngine({ yaml: IN_MEMORY });
-    return { engine, svc: connect(engine.url, wire) };
+    const engine = await startTestEngine({ yaml: STATE_IN_MEMORY });
+    return { engine, svc: connect(engine.url, { wire }) };
   }
 
   test('[SDK-5] An entry is written, read and deleted, and each write returns the previous value', async () => {
@@ -145,13 +134,13 @@ describe.each(['binary', 'json'] as const)('svc.state over the %s form', (wire) 
   test('[SDK-5] Two workers with the same watch both get the changes', async () => {
     const { engine, svc } = await setUp();
     await using _ = engine;
-    const other = connect(engine.url, wire);
-    const told: string[] = [];
-    const watches = [svc, other].map((worker, index) => worker.state.watch({}, () => told.push(`worker ${index}`)));
+    const other = connect(engine.url, { wire });
+    const changes: string[] = [];
+    const watches = [svc, other].map((worker, index) => worker.state.watch({}, () => changes.push(`worker ${index}`)));
     await Promise.all(watches.map((watch) => watch.ready()));
     await svc.state.set('s', 'k', 1);
-    await waitFor('both got the change', () => told.length === 2);
-    expect(told.sort()).toEqual(['worker 0', 'worker 1']);
+    await waitFor('both got the change', () => changes.length === 2);
+    expect(changes.sort()).toEqual(['worker 0', 'worker 1']);
   });
 
   test('[SDK-5] A watch that the engine refuses gives the reason', async () => {
@@ -169,9 +158,3 @@ test('[SDK-5] An undefined value is refused in the call that passes it', () => {
   expect(() => ops.set('a', undefined)).toThrow(/ops\.set: the value is undefined/);
   expect(() => ops.append('a', undefined)).toThrow(/ops\.append: the value is undefined/);
 });
-
-function connect(url: string, wire: 'binary' | 'json'): SvcWorker {
-  const svc = registerWorker(url, { handle_signals: false, drain_timeout_ms: 100, log: () => {}, wire });
-  workers.push(svc);
-  return svc;
-}

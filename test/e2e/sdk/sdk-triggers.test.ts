@@ -13,14 +13,9 @@ import {
 } from '../../../src/sdk/index.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { STATE_IN_MEMORY } from '../sdk-workers.ts';
 
-const YAML = `drain_timeout_ms: 100
-workers:
-  - name: svc-worker-manager
-    config: {port: 0}
-  - name: svc-state
-    config: {adapter: {name: kv, config: {store_method: in_memory}}}
-  - name: svc-stream
+const YAML = `${STATE_IN_MEMORY}  - name: svc-stream
     config: {port: 0, adapter: {name: kv, config: {store_method: in_memory}}}
 `;
 

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   isFunctionNotFound,
   isTimeout,
-  registerWorker,
   type SvcError,
   type SvcWorker,
   Void,
@@ -13,19 +12,13 @@ import {
 } from '../../../src/sdk/index.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { CutProxy } from '../../support/load/cut-proxy.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
 
-const workers: SvcWorker[] = [];
+const connectTo = sdkWorkers();
 
 function connectOver(wire: 'binary' | 'json', url: string, options: WorkerOptions = {}) {
   const logs: string[] = [];
-  const svc = registerWorker(url, {
-    handle_signals: false,
-    drain_timeout_ms: 100,
-    wire,
-    log: (_level, message) => logs.push(message),
-    ...options,
-  });
-  workers.push(svc);
+  const svc = connectTo(url, { wire, log: (_level, message) => logs.push(message), ...options });
   return { svc, logs };
 }
 
@@ -39,9 +32,8 @@ function next<Name extends keyof WorkerEvents>(svc: SvcWorker, name: Name): Prom
   });
 }
 
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
-  await Promise.all(workers.splice(0).map((svc) => svc.shutdown()));
 });
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {

@@ -41,11 +41,11 @@ describe.each(['uws', 'ws'])('on %s', (transport) => {
     });
     expect(reason).toMatch(/^2\d\d of 256 files are open, so new connections are refused: raise ulimit -n$/);
     // The engine counts again every two seconds: a file that was open only for a moment admits one more then.
-    const told = async (): Promise<boolean> => {
+    const isLogged = async (): Promise<boolean> => {
       await connectOne();
       return engine.stderr.includes('90 % of all files are open');
     };
-    await waitFor('the log reports it', told, 15_000);
+    await waitFor('the log reports it', isLogged, 15_000);
     for (const worker of workers) await worker[Symbol.asyncDispose]();
     await waitFor('health is well again', async () => (await filesOf(caller)).status === 'healthy');
     await using again = await RawWorker.connect(engine.url);

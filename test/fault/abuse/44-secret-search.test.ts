@@ -31,7 +31,7 @@ workers:
         - {name: failing, metric: iii.invocations.error, threshold: 0, operator: '>', window_seconds: 60, action: {type: webhook, url: 'https://192.0.2.1/hook?key=${secretOf('webhook')}'}}
 `;
 
-const TELLERS: readonly (readonly [string, object])[] = [
+const QUESTIONS: readonly (readonly [string, object])[] = [
   ['engine::logs::list', { limit: 1_000 }],
   ['engine::traces::list', { limit: 1_000, include_internal: true }],
   ['engine::metrics::list', {}],
@@ -79,19 +79,19 @@ test('[X22] fault 44: known secrets in every input place appear in no output of 
   worker.sendText(`{"type":"invokefunction","data":{"password":"${secretOf('broken')}"`);
   await worker.settled();
 
-  const told: string[] = [];
-  for (const [id, input] of TELLERS) told.push(JSON.stringify(await ask(worker, id, input)));
+  const outputs: string[] = [];
+  for (const [id, input] of QUESTIONS) outputs.push(JSON.stringify(await ask(worker, id, input)));
   for (const { trace_id } of await tracesOf(worker)) {
-    told.push(JSON.stringify(await ask(worker, 'engine::traces::tree', { trace_id })));
+    outputs.push(JSON.stringify(await ask(worker, 'engine::traces::tree', { trace_id })));
   }
-  for (const path of PAGES) told.push(await askHttp(port, path, AUTHORIZED));
-  told.push(engine.stderr);
-  const found = [...told.join('\n').matchAll(/s3cr3t-([a-z-]+)-0123/g)].map(([, place]) => place);
-  line.figure = `occurrences=${found.length} bytes=${told.join('').length}`;
+  for (const path of PAGES) outputs.push(await askHttp(port, path, AUTHORIZED));
+  outputs.push(engine.stderr);
+  const found = [...outputs.join('\n').matchAll(/s3cr3t-([a-z-]+)-0123/g)].map(([, place]) => place);
+  line.figure = `occurrences=${found.length} bytes=${outputs.join('').length}`;
   expect(found).toEqual([]);
   // The search covered outputs with content.
-  expect(told.join('\n')).toContain('it failed');
-  expect(told.join('\n')).toContain('page=2');
+  expect(outputs.join('\n')).toContain('it failed');
+  expect(outputs.join('\n')).toContain('page=2');
 });
 
 const ROUTE = { api_path: '/fails/:id', http_method: 'GET' };

@@ -51,7 +51,7 @@ test('[O1] fault 46: a flood of distinct names is bounded in memory, and what wa
   line.figure = `growth=${Math.round(Math.min(...growths) / MIB)}MiB names=${first}`;
   expect(Math.min(...growths)).toBeLessThan(GROWTH_BYTES_MAX);
   // The engine saw them, and reports what it did not keep.
-  await waitFor('it is counted', async () => {
+  await waitFor('the flood is counted', async () => {
     const { components } = await ask(worker, 'engine::health::check');
     return /telemetry\.dropped\{(metrics|spans),/.test(JSON.stringify(components));
   });

@@ -39,7 +39,7 @@ async function withReattach(url: string): Promise<Returning> {
   let seen = 0;
   return {
     async back() {
-      await waitFor('it has reconnected', () => returns > seen, BACK_MS_MAX);
+      await waitFor('the worker has reconnected', () => returns > seen, BACK_MS_MAX);
       seen = returns;
       await Promise.all(all.map((one) => one.ready()));
     },
@@ -55,8 +55,13 @@ async function withoutReattach(url: string): Promise<Returning> {
     await worker.serve('staged::other', () => 1);
     const page = { id: 'page', trigger_type: 'http', function_id: 'staged::page', config: PAGE };
     worker.send({ type: 'registertrigger', ...page });
-    const told = { id: 'told', trigger_type: 'engine::functions-available', function_id: 'staged::other', config: {} };
-    worker.send({ type: 'registertrigger', ...told });
+    const watch = {
+      id: 'watch',
+      trigger_type: 'engine::functions-available',
+      function_id: 'staged::other',
+      config: {},
+    };
+    worker.send({ type: 'registertrigger', ...watch });
     await worker.settled();
     return worker;
   };

@@ -11,14 +11,14 @@ import { CutProxy } from '../../support/load/cut-proxy.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 
 const IS_LONG = process.env.SVC_FAULT_ROUNDS !== undefined;
-const TOLD_MS_MAX = 30_000;
+const NOTICED_MS_MAX = 30_000;
 const STEP_MS = 1_000;
 const WORKERS = 4;
 
 test('[fault 24] [W1] [W2] Workers on a dead network are noticed: callers get an error, and each leaves once', {
   timeout: 120_000,
 }, async () => {
-  const line = faultLine('24', 'half-open', `told ms<=${TOLD_MS_MAX},left=${WORKERS}`);
+  const line = faultLine('24', 'half-open', `noticed ms<=${NOTICED_MS_MAX},left=${WORKERS}`);
   const turning = new TurningClock();
   const clock = IS_LONG ? systemClock : turning;
   await using engine = await startTestEngine({ clock });
@@ -44,18 +44,18 @@ test('[fault 24] [W1] [W2] Workers on a dead network are noticed: callers get an
   await Promise.all(workers.map((worker) => worker.next('invokefunction')));
   proxy.fallSilent();
   const fromMs = clock.monotonicMs();
-  while (left.length < WORKERS && clock.monotonicMs() - fromMs < 2 * TOLD_MS_MAX) {
+  while (left.length < WORKERS && clock.monotonicMs() - fromMs < 2 * NOTICED_MS_MAX) {
     if (IS_LONG) await wait(STEP_MS);
     else turning.advance(STEP_MS);
     // The observing client sends all the time.
     await watcher.settled();
   }
   const answers = await Promise.all(calls.map((id) => watcher.answerTo(id)));
-  const toldMs = clock.monotonicMs() - fromMs;
+  const noticedMs = clock.monotonicMs() - fromMs;
   await watcher.settled();
-  line.figure = `told ms=${Math.round(toldMs)},left=${left.length}`;
+  line.figure = `noticed ms=${Math.round(noticedMs)},left=${left.length}`;
   expect(answers).toMatchObject(calls.map(() => ({ error: { code: 'invocation_stopped' } })));
-  expect(toldMs).toBeLessThanOrEqual(TOLD_MS_MAX);
+  expect(noticedMs).toBeLessThanOrEqual(NOTICED_MS_MAX);
   expect(left.sort()).toEqual(workers.map(({ workerId }) => workerId).sort());
   for (const worker of workers) worker.socket.terminate();
 });

@@ -110,14 +110,14 @@ test.runIf(IS_LONG)(
     const usualBytes = await writeFor(engine, svc, random, PHASE_MS);
     const usualP99 = p99(watchers.flatMap(({ latenciesMs }) => latenciesMs));
     for (const watcher of watchers) watcher.latenciesMs = [];
-    crowd.tell('slow');
+    crowd.send('slow');
     let highest = 0;
     const endMs = performance.now() + CLOSED_MS_MAX;
     while ((await streamClientsOf(worker)) === CROWD) {
       if (performance.now() > endMs) throw new Error('The slow one was not closed in time');
       highest = Math.max(highest, await writeFor(engine, svc, random, 1_000));
     }
-    crowd.tell('on');
+    crowd.send('on');
     const { closeCode } = (await crowd.says()) as { closeCode?: number };
     highest = Math.max(highest, await writeFor(engine, svc, random, PHASE_MS));
     const ratio = p99(watchers.flatMap(({ latenciesMs }) => latenciesMs)) / usualP99;

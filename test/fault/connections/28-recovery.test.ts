@@ -75,7 +75,7 @@ test('[T2] [T4] [fault 28] every sequence is complete or its gap is reported, an
   await waitFor('all have the last event', () => stories.every(({ seq }) => seq === last), 40_000);
   const items = await room.list();
   const gaps = stories.reduce((sum, story) => sum + story.gaps, 0);
-  const seen = [`events=${last}`, `cuts=${cuts}`, `gaps told=${gaps}`].join();
+  const seen = [`events=${last}`, `cuts=${cuts}`, `gaps reported=${gaps}`].join();
   line.figure = `offences=${stories.flatMap(({ offences }) => offences).length},${seen}`;
   for (const [index, story] of stories.entries()) {
     expect(story.offences, `subscriber ${index}`).toEqual([]);

@@ -60,7 +60,7 @@ test.each<[string, number, Connect]>([
     const coming = stand(engine, connect, CONNECTIONS);
     const meanwhile = await pair.during(coming);
     const mass = await coming;
-    const beside = await pair.during(wait(IDLE_MS));
+    const loaded = await pair.during(wait(IDLE_MS));
     const massBytes = engine.rssBytes;
     const leaving = end(engine, mass, restFiles);
     const atTheEnd = await pair.during(leaving);
@@ -75,7 +75,7 @@ test.each<[string, number, Connect]>([
     const againBytes = engine.rssBytes;
     await end(engine, again, restFiles);
     const kibEach = (massBytes - restBytes) / CONNECTIONS / KIB;
-    const ratio = beside.p99Ms / alone.p99Ms;
+    const ratio = loaded.p99Ms / alone.p99Ms;
     const calls = `calls while they came=${meanwhile.calls},while they went=${atTheEnd.calls}`;
     line.figure = `KiB each=${kibEach.toFixed(1)}${IS_LONG ? `,p99 ratio=${ratio.toFixed(2)}` : ''},${calls}`;
     expect(massBytes - restBytes).toBeLessThan(CONNECTIONS * kibMax * KIB + GARBAGE_BYTES_MAX);

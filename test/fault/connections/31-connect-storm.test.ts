@@ -31,7 +31,7 @@ test('[fault 31] A storm of connections is answered by the limits, and existing 
   const line = faultLine(
     '31',
     'connect storm',
-    `other answers=0,growth MiB<${GROWTH_BYTES_MAX / MIB},p99 2 times (told)`,
+    `other answers=0,growth MiB<${GROWTH_BYTES_MAX / MIB},p99 2 times (reported)`,
   );
   await using engine = await EngineProcess.start(streamYaml());
   await using pair = await HealthyPair.start(engine.url);
@@ -60,7 +60,7 @@ test('[fault 31] A storm of connections is answered by the limits, and existing 
   expect(growthBytes).toBeLessThan(GROWTH_BYTES_MAX);
   expect(engine.stderr).not.toMatch(/ ERROR /);
   const late = await waitFor(
-    'it takes new ones again',
+    'the engine accepts connections again',
     () => RawWorker.connect(engine.url).catch(() => undefined),
     CALM_MS_MAX,
   );

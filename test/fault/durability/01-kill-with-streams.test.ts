@@ -20,13 +20,13 @@ test('[T1] [T4] [R1] [fault 1] what was acknowledged is there after kill -9, and
   using folder = new TemporaryFolder();
   const yaml = streamYaml('', '', `adapter: {name: kv, config: {file_path: ${folder.path}}}`);
   const acknowledged = new Map<string, number>();
-  const told: number[] = [];
+  const seqs: number[] = [];
   let epoch = '';
   for (let round = 0; round < ROUNDS; round++) {
     await using engine = await EngineProcess.start(yaml);
     const [workers = '', streams = ''] = engine.urls;
     await using worker = await RawWorker.connect(workers);
-    const since = epoch === '' ? '' : `?epoch=${epoch}&seq=${told.at(-1) ?? 0}`;
+    const since = epoch === '' ? '' : `?epoch=${epoch}&seq=${seqs.at(-1) ?? 0}`;
     await using client = await StreamClient.connect(streams, `/stream/chat/room${since}`);
     const sync = await client.nextOf('sync');
     expect(sync.event.recovered).toBe(epoch !== '');
@@ -45,14 +45,14 @@ test('[T1] [T4] [R1] [fault 1] what was acknowledged is there after kill -9, and
         acknowledged.set(item_id, n);
       }
     });
-    const count = told.length + 300;
-    while (told.length < count) told.push((await client.next()).seq ?? 0);
+    const count = seqs.length + 300;
+    while (seqs.length < count) seqs.push((await client.next()).seq ?? 0);
     engine.kill('SIGKILL');
     await Promise.all(writers);
     for (const { seq = 0, event } of client.messages.slice(1)) {
-      if (event.type !== 'sync' && seq > (told.at(-1) ?? 0)) told.push(seq);
+      if (event.type !== 'sync' && seq > (seqs.at(-1) ?? 0)) seqs.push(seq);
     }
   }
-  line.figure = `events=${told.length},distinct=${new Set(told).size}`;
-  expect(told).toEqual(Array.from(told, (_, index) => index + 1));
+  line.figure = `events=${seqs.length},distinct=${new Set(seqs).size}`;
+  expect(seqs).toEqual(Array.from(seqs, (_, index) => index + 1));
 });

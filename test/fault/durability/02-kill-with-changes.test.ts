@@ -33,10 +33,10 @@ test.each(['one folder', 'two folders'])(
     const random = faultRandom('2');
     const text = yaml(folder.path, how === 'one folder' ? folder.path : `${folder.path}/queue`);
     const made = new Set<number>();
-    const told = new Set<number>();
+    const seen = new Set<number>();
     let next = 0;
     const serve = (worker: RawWorker): Promise<unknown> =>
-      worker.serve('changed', (data) => told.add((data as { new_value: number }).new_value));
+      worker.serve('changed', (data) => seen.add((data as { new_value: number }).new_value));
     for (let round = 0; round < ROUNDS; round++) {
       await using engine = await EngineProcess.start(text);
       await using worker = await RawWorker.connect(engine.url);
@@ -70,7 +70,7 @@ test.each(['one folder', 'two folders'])(
     await using engine = await EngineProcess.start(text);
     await using worker = await RawWorker.connect(engine.url);
     await serve(worker);
-    const lost = (): number[] => [...made].filter((value) => !told.has(value));
+    const lost = (): number[] => [...made].filter((value) => !seen.has(value));
     await waitFor(
       'nothing waits',
       async () => lost().length === 0 && (await statsOf(worker, 'changes')).depth === 0,

@@ -121,7 +121,7 @@ test('[Q6] [fault 18] A job that ends the engine each time becomes a dead letter
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('deadly');
     if (start === 0) receipt = await receiptOf(enqueue(worker, 'deadly', { kill: true }));
-    const stats = await waitFor('it is handed over or given up', async () => {
+    const stats = await waitFor('the job is handed over or a dead letter', async () => {
       const now = await statsOf(worker);
       return (now.dlq_depth > 0 || worker.frames.some(({ type }) => type === 'invokefunction')) && now;
     });

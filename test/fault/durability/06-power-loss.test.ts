@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { DATA_FILE, markFolder } from '../../../src/store/directory/store-folder.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
-import { DATA_FILE, markFolder } from '../../../src/store/place/store-folder.ts';
 import { directory } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
@@ -63,7 +63,7 @@ async function record(store: string, seed: number) {
 
 /** The last transaction in the store, and the names whose value does not match it. */
 function readStore(folder: string, seed: number): { last: number; wrong: string[] } {
-  const opened = openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+  const opened = openStore({ location: directory(folder, 0), newEpoch: 'epoch' });
   if (!opened.ok) throw new Error(opened.message);
   const read = (name: string): Uint8Array | undefined => opened.store.read((kv) => kv.get(keyOf(name)));
   try {

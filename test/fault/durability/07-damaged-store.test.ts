@@ -4,10 +4,10 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DATA_FILE, FORMAT_FILE } from '../../../src/store/directory/store-folder.ts';
 import { joinKey, SPACE } from '../../../src/store/kv/keys.ts';
 import type { LmdbStore } from '../../../src/store/kv/kv-lmdb.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
-import { DATA_FILE, FORMAT_FILE } from '../../../src/store/place/store-folder.ts';
 import { directory } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
@@ -65,7 +65,7 @@ test('[R5] [fault 7] An intact store is never taken for a damaged one', { timeou
 });
 
 function open(folder: string) {
-  return openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+  return openStore({ location: directory(folder, 0), newEpoch: 'epoch' });
 }
 
 const keyOf = (name: string): Buffer => joinKey(SPACE.state, Buffer.from('scope'), Buffer.from(name));

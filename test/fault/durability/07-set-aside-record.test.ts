@@ -4,9 +4,9 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DATA_FILE } from '../../../src/store/directory/store-folder.ts';
 import { keysBelow, SPACE } from '../../../src/store/kv/keys.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
-import { DATA_FILE } from '../../../src/store/place/store-folder.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { directory } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
@@ -100,7 +100,7 @@ function damaged(text: string): string {
 }
 
 function recordsAside(folder: string): Buffer[] {
-  const opened = openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+  const opened = openStore({ location: directory(folder, 0), newEpoch: 'epoch' });
   if (!opened.ok) throw new Error(opened.message);
   const { start, end } = keysBelow(SPACE.setAside);
   const records = opened.store.read((kv) => [...kv.range(start, end)].map(({ value }) => Buffer.from(value)));

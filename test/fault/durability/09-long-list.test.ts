@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DATA_FILE } from '../../../src/store/place/store-folder.ts';
+import { DATA_FILE } from '../../../src/store/directory/store-folder.ts';
 import { directory, openTestStore } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { faultLine } from '../../support/load/fault-line.ts';

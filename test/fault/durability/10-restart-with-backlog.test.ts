@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { entryKey } from '../../../src/store/commands/state/keys.ts';
+import { entryKey } from '../../../src/store/commands/state/commands.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
@@ -35,7 +35,7 @@ async function memoryAfterStart(folder: string): Promise<number> {
 }
 
 function fill(folder: string): void {
-  const opened = openStore({ place: directory(folder, 0), newEpoch: 'e' });
+  const opened = openStore({ location: directory(folder, 0), newEpoch: 'e' });
   if (!opened.ok) throw new Error(opened.message);
   const value = Buffer.from(JSON.stringify('x'.repeat(200)));
   const scope = Buffer.from('scope');

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { encodeEnqueue } from '../../../src/store/commands/queue/codecs.ts';
-import { QUEUE_COMMANDS } from '../../../src/store/commands/queue/index.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
+import { COMMANDS } from '../../../src/store/thread/commands.ts';
 import { STORE_LIMITS } from '../../../src/store/thread/contract.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
@@ -44,8 +44,8 @@ async function start(folder: string) {
 }
 
 function fill(folder: string): void {
-  const opened = openStore({ place: directory(folder, 0), newEpoch: 'e' });
-  const enqueue = QUEUE_COMMANDS.find(({ name }) => name === 'queue::enqueue');
+  const opened = openStore({ location: directory(folder, 0), newEpoch: 'e' });
+  const enqueue = COMMANDS.find(({ name }) => name === 'queue::enqueue');
   if (!opened.ok || enqueue === undefined) throw new Error('There is no store to fill');
   const clocks = { nowMs: Date.now(), monotonicMs: 1, run: 'earlier' };
   const world = { ...clocks, epoch: 'e', isDropIn: false, wantsEvents: false, limits: STORE_LIMITS };

@@ -38,13 +38,13 @@ test('[L4] [Q1] fault 51: under three times the load it answers what it can, ref
     ledger.produce(producer, 'job', 64, { goesOn: true });
     // However fast the machine is: a fixed number of answers, good and bad, each of which could break the engine.
     const isEnough = () => load.ok > SECONDS * 100 && load.answered > SECONDS * 3_000;
-    await waitFor('it is at work', isEnough, 60_000 + SECONDS * 1_000);
+    await waitFor('enough requests are answered and refused', isEnough, 60_000 + SECONDS * 1_000);
     expect({ lost: load.lost, strange: load.strange }).toEqual({ lost: 0, strange: [] });
     line.figure = `answered=${load.ok} refused=${load.refused} receipts=${ledger.receipts.size}`;
   }
   producer.close();
   await waitFor(
-    'it is itself again',
+    'the engine serves requests again',
     async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/page`);
       await answer.arrayBuffer();

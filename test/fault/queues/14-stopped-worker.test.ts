@@ -83,9 +83,9 @@ test('[Q4] [fault 17] Waits before a retry follow the formula, also across a res
       const failedMs = clock.nowMs();
       worker.answer(call, { error: { code: 'no', message: 'again' } });
       if (attempt === attempts) continue;
-      const toldMs = await dueAt(worker, clock, receipt);
+      const shownMs = await dueAt(worker, clock, receipt);
       dueMs = failedMs + backoffMs * 2 ** (attempt - 1);
-      expect(toldMs).toBeGreaterThanOrEqual(dueMs);
+      expect(shownMs).toBeGreaterThanOrEqual(dueMs);
     }
     clock = new TurningClock({ startMs: clock.nowMs() });
   }
@@ -95,7 +95,7 @@ test('[Q4] [fault 17] Waits before a retry follow the formula, also across a res
 
 /** Advances the clock in single milliseconds. */
 async function nextCall(worker: RawWorker, clock: TurningClock): Promise<Frame> {
-  await waitFor('it is handed over', async () => {
+  await waitFor('the job is handed over', async () => {
     if (worker.frames.some(({ type }) => type === 'invokefunction')) return true;
     clock.advance(1);
     await worker.settled();
@@ -105,7 +105,7 @@ async function nextCall(worker: RawWorker, clock: TurningClock): Promise<Frame> 
 }
 
 async function dueAt(worker: RawWorker, clock: TurningClock, receipt: string): Promise<number> {
-  return await waitFor('it waits for its retry', async () => {
+  return await waitFor('the job waits for its retry', async () => {
     clock.advance(1);
     const { result } = await worker.call('engine::queue::job', { messageReceiptId: receipt });
     const { state, due_at: dueMs } = result as { state: string; due_at?: number };

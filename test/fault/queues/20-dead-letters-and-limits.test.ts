@@ -45,7 +45,10 @@ test('[Q10] [fault 20] Each dead letter is in exactly one place, however often i
       const middle = receipts[Math.floor(receipts.length / 2)];
       const one = await worker.call('svc::queue::redrive_message', { queue: 'jobs', message_id: middle });
       expect(one.result).toMatchObject({ redriven: 1 });
-      await waitFor('it is dead again', async () => (await statsOf(worker, 'jobs')).dlq_depth === receipts.length);
+      await waitFor(
+        'the jobs are dead letters',
+        async () => (await statsOf(worker, 'jobs')).dlq_depth === receipts.length,
+      );
     }
     // No job runs: redriven jobs have to wait where they are.
     await worker.call('engine::queue::pause', { queue: 'jobs' });
@@ -82,19 +85,19 @@ test(
     await using engine = await startQueueEngine({ queues: '{absent: {concurrency: 20}, other: {}}' });
     await using producer = await RawWorker.connect(engine.url);
     const receipts: string[] = [];
-    while (receipts.length < ABSENT_JOBS) receipts.push(...(await enqueueMany(producer, 'nobody', 500, 'absent')));
+    while (receipts.length < ABSENT_JOBS) receipts.push(...(await enqueueMany(producer, 'absent', 500, 'absent')));
     await waitFor(
-      'they wait',
+      'the jobs wait for their function',
       async () => (await statsOf(producer, 'absent')).states.waiting_for_worker === ABSENT_JOBS,
       15_000 + 5 * ABSENT_JOBS,
     );
     const others: unknown[] = [];
-    await producer.serve('somebody', (data) => others.push(data));
-    await enqueueMany(producer, 'somebody', 100, 'other');
+    await producer.serve('present', (data) => others.push(data));
+    await enqueueMany(producer, 'present', 100, 'other');
     await waitFor('the other queue is worked on', () => others.length === 100, 15_000);
     await using late = await RawWorker.connect(engine.url);
     const attempts = new Map<string, number>();
-    await late.serve('nobody', (_data, { metadata }) => {
+    await late.serve('absent', (_data, { metadata }) => {
       const { messageReceiptId: id, attempt } = metadata as { messageReceiptId: string; attempt: number };
       attempts.set(id, attempt);
     });
@@ -121,7 +124,7 @@ test('[Q2] [fault 21] A full queue refuses with QUEUE_FULL, and takes jobs again
   const seen: unknown[] = [];
   await worker.serve('job', (data) => seen.push(data));
   await worker.call('engine::queue::resume', { queue: 'small' });
-  await waitFor('it has drained', () => seen.length === 200, 15_000);
+  await waitFor('the queue has drained', () => seen.length === 200, 15_000);
   await waitFor(
     'a job is taken',
     async () => (await enqueue(worker, 'job', {}, { queue: 'small' })).error === undefined,

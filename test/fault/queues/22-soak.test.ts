@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DATA_FILE } from '../../../src/store/place/store-folder.ts';
+import { DATA_FILE } from '../../../src/store/directory/store-folder.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';

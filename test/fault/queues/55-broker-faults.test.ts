@@ -94,7 +94,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that is killed ${NO_REDIS_SERVER ?? ''
     const queue = `  - {name: svc-queue, config: {adapter: ${adapter}}}\n`;
     const yaml = `workers:\n  - {name: svc-worker-manager, config: {port: 0}}\n${queue}`;
     await using engine = await EngineProcess.spawn(yaml);
-    await waitFor('it is missed', () => engine.stderr.includes('Redis is away'), 10_000);
+    await waitFor('the log reports that Redis is away', () => engine.stderr.includes('Redis is away'), 10_000);
     await redis.start();
     await waitFor('the engine runs', () => / is running$/m.test(engine.stderr), 15_000);
     line.figure = 'started';

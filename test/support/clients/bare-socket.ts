@@ -7,13 +7,13 @@ import { within } from '../wait-for.ts';
 export interface BareFrame {
   readonly opcode: number;
   readonly payload: Uint8Array;
-  /** False: more fragments are to follow. */
+  /** False: more fragments follow. */
   readonly fin?: boolean;
   /** The three reserved bits, as a number from 0 to 7. */
   readonly reserved?: number;
-  /** False: the payload goes out as it is, which only servers may do. */
+  /** False: the payload is not masked, which only servers may do. */
   readonly masked?: boolean;
-  /** What the length field claims, if not the truth. */
+  /** The value of the length field, if it is not the real length. */
   readonly claimedLength?: number | bigint;
 }
 
@@ -40,7 +40,7 @@ function encodeLength(length: number | bigint, masked: boolean): Buffer {
 
 export class BareSocket implements AsyncDisposable {
   readonly #socket: Socket;
-  /** Everything that came back, as text of single bytes. */
+  /** Everything received, as text with one character per byte. */
   #received = '';
   readonly #closed: Promise<unknown>;
 
@@ -50,18 +50,18 @@ export class BareSocket implements AsyncDisposable {
     socket.on('data', (bytes: Buffer) => {
       this.#received += bytes.toString('latin1');
     });
-    // The close that follows is what counts: whoever breaks the rules is thrown out.
+    // The close event that follows counts: the engine may reset a connection that breaks the rules.
     socket.on('error', () => {});
   }
 
-  /** Connects without a word. */
+  /** Connects and sends nothing. */
   static async dial(port: number): Promise<BareSocket> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     return new BareSocket(socket);
   }
 
-  /** Connects and becomes a WebSocket. */
+  /** Connects and upgrades to a WebSocket. */
   static async upgrade(port: number, path = '/', subprotocol?: string): Promise<BareSocket> {
     const bare = await BareSocket.dial(port);
     const asks = subprotocol === undefined ? '' : `Sec-WebSocket-Protocol: ${subprotocol}\r\n`;

@@ -1,4 +1,4 @@
-// A connection of the binary form without an SDK: the test writes every message itself.
+// A connection of the binary form without an SDK: the test writes every message.
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -15,15 +15,15 @@ export interface BinaryAnswer {
   readonly value: unknown;
 }
 
-/** The number under which this client names whatever it calls. */
+/** The name number that this client uses for every function that it calls. */
 const NUMBER = 65_535;
-/** Ids of its own calls are above those that a test makes up. */
+/** Ids of its own calls are above the ids that a test chooses. */
 const FIRST_ID = 0xf000_0000;
 const WAIT_MS_MAX = 5_000;
 
 export class BinaryClient implements AsyncDisposable {
   readonly socket: WebSocket;
-  /** How the connection ended, once it has. */
+  /** How the connection ended. */
   readonly closed: Promise<Goodbye>;
   readonly #reader = new BatchReader();
   readonly #waiting = new Map<number, (answer: BinaryAnswer) => void>();
@@ -35,7 +35,7 @@ export class BinaryClient implements AsyncDisposable {
       socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
     });
     socket.on('message', (data: Buffer) => this.#reader.read(asOfWorker(data), this.#visitorOf(data)));
-    // The close that follows says what there is to say.
+    // The close event that follows has the details.
     socket.on('error', () => {});
   }
 
@@ -75,7 +75,7 @@ export class BinaryClient implements AsyncDisposable {
 
   #visitorOf(message: Buffer): BatchVisitor {
     const refuse = (reason: string): never => {
-      throw new Error(`The engine sent what nobody can read: ${reason}`);
+      throw new Error(`The engine sent an unreadable message: ${reason}`);
     };
     return {
       shape: () => {},
@@ -98,7 +98,7 @@ export class BinaryClient implements AsyncDisposable {
   }
 }
 
-/** The reader is the engine's, for which a call has not the flag that only workers are told. */
+/** The reader is that of the engine, which does not know the flag of a call to a worker. */
 function asOfWorker(message: Buffer): Buffer {
   for (let at = 0; at < message.length; at += 4 + message.readUInt32LE(at)) {
     if (message[at + 4] === KIND.call) message[at + 5] = (message[at + 5] ?? 0) & ~FLAG.isUntraced;

@@ -1,4 +1,4 @@
-// An end of a channel without an SDK: a plain WebSocket whose messages the test reads and writes itself.
+// An end of a channel without an SDK: a plain WebSocket whose messages the test reads and writes.
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -14,7 +14,7 @@ export interface Ref {
 
 export interface DialOptions {
   readonly subprotocols?: readonly string[];
-  /** Takes the messages instead of `received`. */
+  /** Gets the messages instead of `received`. */
   readonly onMessage?: (data: Buffer, isBinary: boolean) => void;
 }
 

@@ -1,4 +1,4 @@
-// A channel of an engine in memory, and sockets for its ends: what a reader gets is kept in one list, text and bytes.
+// A channel of an engine in memory, and sockets for its ends. A reader keeps texts and bytes in one list.
 
 import { type Credit, decodeCredit, encodeCredit } from '../../../src/protocol/frames/channel-credit.ts';
 import { type ByteString, byteStringToText } from '../../../src/protocol/json/byte-string.ts';
@@ -6,12 +6,12 @@ import type { SocketEvents } from '../../../src/transport/socket.ts';
 import type { EngineInMemory } from '../engine/engine-in-memory.ts';
 import { FakeSocket } from '../fakes/fake-socket.ts';
 
-/** A frame as a peer has it: text, or bytes. */
+/** A frame: text or bytes. */
 export type PeerFrame = string | Uint8Array;
 
 export class EndSocket extends FakeSocket {
   readonly frames: PeerFrame[] = [];
-  /** Whether the peer takes everything as soon as it leaves: only what is held back by a cork is still to be sent. */
+  /** Whether the client reads everything at once: only corked bytes are unread. */
   isEager = false;
 
   override cork(write: () => void): void {
@@ -40,7 +40,7 @@ export class ChannelEnd {
   constructor(connect: (socket: EndSocket) => SocketEvents) {
     let isTold = false;
     this.socket.whenEnded = (code) => {
-      // As a transport does: an end from within `connect` is told as soon as there is somebody to tell.
+      // As a transport does: an end within `connect` is reported as soon as there is a listener.
       if (isTold) this.#events.closed(code);
     };
     this.#events = connect(this.socket);
@@ -48,7 +48,7 @@ export class ChannelEnd {
     if (!this.socket.isOpen) this.#events.closed(1006);
   }
 
-  /** The peer sends a frame. */
+  /** The client sends a frame. */
   say(frame: PeerFrame): void {
     if (typeof frame === 'string') this.#events.message(Buffer.from(frame), false);
     else this.#events.message(frame, true);
@@ -58,13 +58,13 @@ export class ChannelEnd {
     this.say(encodeCredit(credit));
   }
 
-  /** The peer ends the connection; 1006: it broke. */
+  /** The client closes the connection; 1006: it is lost. */
   leave(code = 1000, isOverlong = false): void {
     this.socket.markClosed();
     this.#events.closed(code, isOverlong);
   }
 
-  /** All credit that it was granted up to now. */
+  /** All credit that it was granted so far. */
   get granted(): Credit {
     let [frames, bytes] = [0, 0];
     for (const frame of this.socket.frames) {

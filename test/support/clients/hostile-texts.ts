@@ -1,8 +1,8 @@
-// Texts that were made to run in a page or to drive a terminal, and a worker that writes them wherever it may.
+// Texts that try to run in a page or to control a terminal, and a worker that writes them into every field.
 
 import type { RawWorker } from './raw-worker.ts';
 
-/** What each text tries: a global, and a request that would be seen on the wire. */
+/** Each text tries to set a global and to send a request, which the test would see. */
 const RUN = "window.hacked=1;new Image().src='/hacked'";
 
 export const TEXTS: Readonly<Record<string, string>> = {

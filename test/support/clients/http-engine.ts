@@ -9,14 +9,14 @@ export interface HttpEngine extends TestEngine {
 }
 
 export interface HttpEngineOptions extends Omit<TestEngineOptions, 'yaml'> {
-  /** Further lines of the file. */
+  /** More lines of the file. */
   readonly top?: string;
   readonly drainTimeoutMs?: number;
-  /** Further entries of `workers`, as flow YAML. */
+  /** More entries of `workers`, as flow YAML. */
   readonly workers?: readonly string[];
 }
 
-/** `http`: config of the module as flow YAML, `{port: 0}` is always there. */
+/** `http`: config of the module as flow YAML, in addition to `{port: 0}`. */
 export async function startHttpEngine(
   http = '',
   { top = '', workers = [], drainTimeoutMs = 100, ...world }: HttpEngineOptions = {},

@@ -1,4 +1,4 @@
-// A server that requests of the engine may or may not reach: it counts whoever connects.
+// A server that requests of the engine may or may not reach: it counts the connections.
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 export class HttpTarget implements AsyncDisposable {
   readonly port: number;
   readonly requests: ReceivedRequest[] = [];
-  /** Connections that came, whatever was sent over them. */
+  /** Accepted connections. */
   connections = 0;
   readonly #server: Server;
 

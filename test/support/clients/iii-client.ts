@@ -1,4 +1,4 @@
-// The published client of the peer, unmodified, as its users connect it; its own telemetry is off unless asked for.
+// The published client of `iii`, unmodified. Its own telemetry is off unless a test turns it on.
 
 import { type IIIClient, type InitOptions, registerWorker } from 'iii-sdk';
 
@@ -9,13 +9,13 @@ export class IiiClient implements AsyncDisposable {
     this.sdk = registerWorker(url, {
       otel: { enabled: false },
       enableMetricsReporting: false,
-      // A test that cuts a connection does not want to wait the usual second.
+      // A test that cuts a connection does not wait the usual second.
       reconnectionConfig: { initialDelayMs: 20, maxDelayMs: 50 },
       ...options,
     });
   }
 
-  /** Everything registered up to now holds: the engine handles the frames of one connection in their order. */
+  /** Resolves when all earlier registrations are done: the engine handles the frames of a connection in order. */
   async ready(): Promise<void> {
     await this.sdk.trigger({ function_id: 'engine::health::check', payload: {}, timeoutMs: 5_000 });
   }

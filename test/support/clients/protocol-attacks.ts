@@ -1,4 +1,4 @@
-// Ways to break WebSocket itself, and the HTTP request before it, all chosen by a seed.
+// Invalid WebSocket frames and invalid upgrade requests, chosen by a seed.
 
 import type { SeededRandom } from '../random/seeded-random.ts';
 import { type BareFrame, encodeFrame } from './bare-socket.ts';
@@ -6,7 +6,7 @@ import { type BareFrame, encodeFrame } from './bare-socket.ts';
 export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
-  /** The rules leave the engine no choice but to end the connection. */
+  /** RFC 6455 requires that the engine closes the connection. */
   readonly endsConnection: boolean;
 }
 
@@ -81,7 +81,7 @@ const UPGRADE =
   'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 
-/** What comes instead of a proper upgrade request. None of them may ever give a worker connection. */
+/** Invalid upgrade requests. None of them may give a worker connection. */
 export function brokenRequest(random: SeededRandom): Buffer {
   const lines = UPGRADE.split('\r\n');
   return Buffer.from(

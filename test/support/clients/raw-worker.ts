@@ -1,4 +1,4 @@
-// A worker without an SDK: every frame is written and read by the test itself.
+// A worker without an SDK: the test writes and reads every frame.
 
 import { once } from 'node:events';
 import { type ClientOptions, WebSocket } from 'ws';
@@ -13,7 +13,7 @@ export interface RawWorkerOptions {
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly subprotocols?: readonly string[];
-  /** False: the peer's pings stay unanswered. */
+  /** False: pings of the engine are not answered. */
   readonly pongs?: boolean;
 }
 
@@ -28,7 +28,7 @@ const WAIT_MS_MAX = 5_000;
 
 export class RawWorker implements AsyncDisposable {
   readonly socket: WebSocket;
-  /** How the connection ended, once it has. */
+  /** How the connection ended. */
   readonly closed: Promise<Goodbye>;
   /** Frames that no `next` has taken yet, oldest first. */
   readonly frames: Frame[] = [];
@@ -43,7 +43,7 @@ export class RawWorker implements AsyncDisposable {
       socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
     });
     socket.on('message', (text) => this.#receive(JSON.parse(String(text))));
-    // The close that follows says what there is to say.
+    // The close event that follows has the details.
     socket.on('error', () => {});
   }
 
@@ -54,7 +54,7 @@ export class RawWorker implements AsyncDisposable {
     return worker;
   }
 
-  /** Connects without waiting for a greeting: for paths that give none. */
+  /** Connects without waiting for a greeting, for paths that send none. */
   static async open(url: string, options: RawWorkerOptions = {}): Promise<RawWorker> {
     const { path = '/', headers = {}, subprotocols = [], pongs = true } = options;
     const socketOptions: ClientOptions = { headers, autoPong: pongs, perMessageDeflate: false };
@@ -84,7 +84,7 @@ export class RawWorker implements AsyncDisposable {
     this.socket.send(bytes, { binary: true });
   }
 
-  /** The oldest frame of that type not taken before, or the next that arrives. */
+  /** The oldest frame of that type that was not taken yet, or the next that arrives. */
   async next(type: string, matches: Matches = () => true): Promise<Frame> {
     const fits: Matches = (frame) => frame.type === type && matches(frame);
     const index = this.frames.findIndex(fits);

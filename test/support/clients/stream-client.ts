@@ -1,10 +1,10 @@
-// A client of the stream server without an SDK: every message is read by the test itself.
+// A client of the stream server without an SDK: the test reads every message.
 
 import { once } from 'node:events';
 import { type ClientOptions, WebSocket } from 'ws';
 import { within } from '../wait-for.ts';
 
-/** The wrapper of every message (modules 4.4). */
+/** The envelope of every message (modules 4.4). */
 export interface StreamMessage {
   readonly type: string;
   readonly timestamp: number;
@@ -34,9 +34,9 @@ const WAIT_MS_MAX = 10_000;
 export class StreamClient implements AsyncDisposable {
   readonly socket: WebSocket;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** Everything that came. */
+  /** All received messages. */
   readonly messages: StreamMessage[] = [];
-  /** Frames, which may hold several messages. */
+  /** All received frames, which may hold several messages. */
   frameCount = 0;
   #taken = 0;
   #waiting: (() => void) | undefined;
@@ -53,7 +53,7 @@ export class StreamClient implements AsyncDisposable {
       else this.messages.push(value);
       this.#waiting?.();
     });
-    // The close that follows says what there is to say.
+    // The close event that follows has the details.
     socket.on('error', () => {});
   }
 
@@ -78,7 +78,7 @@ export class StreamClient implements AsyncDisposable {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** The oldest message not taken yet, or the one that arrives next. */
+  /** The oldest message that was not taken yet, or the next that arrives. */
   async next(): Promise<StreamMessage> {
     const message = this.messages[this.#taken];
     if (message !== undefined) {
@@ -92,7 +92,7 @@ export class StreamClient implements AsyncDisposable {
     return await this.next();
   }
 
-  /** The next message, which is of this type. */
+  /** The next message, which must have this type. */
   async nextOf(type: string): Promise<StreamMessage> {
     const message = await this.next();
     if (message.event.type === type) return message;

@@ -1,4 +1,4 @@
-// A worker as a test tells its story: it registers, calls, answers, reads and leaves. It does nothing by itself.
+// A worker of an engine in memory. The test makes it register, call, answer, read and leave.
 
 import type { SocketEvents } from '../../../src/transport/socket.ts';
 import type { FakeClock } from '../fakes/fake-clock.ts';
@@ -34,7 +34,7 @@ export class TestWorker {
 
   // What it sends
 
-  /** A frame as an object, as text, or as the bytes themselves. */
+  /** A frame as an object, as text or as bytes. */
   send(frame: Fields | string | Uint8Array): void {
     this.#deliver(frame, false);
   }
@@ -51,14 +51,14 @@ export class TestWorker {
     this.send({ type: 'unregisterfunction', id });
   }
 
-  /** Asks for a call and waits for its answer; returns the id under which the answer will come. */
+  /** Makes a call that expects an answer; returns the id of the answer. */
   invoke(functionId: string, data: unknown = {}, fields: Fields = {}): string {
     const invocationId = this.#nextId();
     this.send({ type: 'invokefunction', invocation_id: invocationId, function_id: functionId, data, ...fields });
     return invocationId;
   }
 
-  /** Fire and forget. */
+  /** Makes a fire-and-forget call. */
   invokeVoid(functionId: string, data: unknown = {}, fields: Fields = {}): void {
     this.send({ type: 'invokefunction', function_id: functionId, data, action: { type: 'void' }, ...fields });
   }
@@ -177,7 +177,7 @@ export class TestWorker {
     const text = frame instanceof Uint8Array || typeof frame === 'string' ? frame : JSON.stringify(frame);
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text.slice();
     this.#events.message(bytes, isBinary);
-    // The library's buffer is used again: whoever kept a view of it now sees rubbish.
+    // The library reuses its buffer, so a view that is read later shows other bytes.
     bytes.fill(0x78);
   }
 }

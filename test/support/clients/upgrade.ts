@@ -1,4 +1,4 @@
-// What a port answers to one HTTP request, whatever the headers say: browsers and SDKs would not send most of them.
+// The answer of a port to one HTTP request with any headers, most of which browsers and SDKs do not send.
 
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -26,7 +26,7 @@ const UPGRADE_HEADERS = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** Asks for a WebSocket and tells what came; a socket that opens is closed again at once. */
+/** Requests a WebSocket and returns the answer. A socket that opens is closed at once. */
 export async function tryUpgrade(
   port: number,
   { headers = {}, ...place }: UpgradeOptions = {},
@@ -34,7 +34,7 @@ export async function tryUpgrade(
   return await ask(port, { ...place, headers: { ...UPGRADE_HEADERS, ...headers } });
 }
 
-/** A plain GET, as a browser's address bar sends it. */
+/** A plain GET, as from the address bar of a browser. */
 export async function getPage(port: number, options: UpgradeOptions = {}): Promise<UpgradeAnswer> {
   return await ask(port, options);
 }

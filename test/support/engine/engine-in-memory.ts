@@ -1,8 +1,8 @@
-// The whole engine between the sockets, as `src/engine/engine.ts` builds it, on a clock that the test moves: real tables,
-// real router, real built-in functions; sockets, threads, time and chance are stand-ins.
+// The engine between the sockets, as `src/engine/engine.ts` builds it: tables, router and built-in functions are real.
+// Sockets, threads, clock and randomness are fakes that the test controls.
 
 import type { Balance } from '../../../src/core/calls/select-worker.ts';
-import { listPlaces } from '../../../src/core/limits/outgoing-rules.ts';
+import { allowListOf } from '../../../src/core/limits/outgoing-rules.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { areScarce, type OpenFilesCount } from '../../../src/effects/open-files.ts';
 import { OutgoingClient } from '../../../src/effects/outgoing.ts';
@@ -39,19 +39,19 @@ export interface InMemoryOptions {
   readonly limits?: Partial<SessionLimits>;
   readonly channels?: Partial<ChannelSettings>;
   readonly balance?: Balance | Readonly<Record<string, Balance>>;
-  /** Functions beside those of the engine's own module. */
+  /** Functions in addition to those of the module `engine`. */
   readonly builtins?: readonly BuiltinDefinition[];
   readonly clock?: FakeClock;
   readonly random?: SeededRandom;
-  /** Places that functions behind a URL may reach although they are inside. */
+  /** Private hosts and addresses that functions with a URL may reach. */
   readonly outgoing?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface ConnectOptions {
-  /** It asked for a subprotocol of ours. */
+  /** It asked for a subprotocol of the engine. */
   readonly ownSdk?: boolean;
-  /** Limits of this connection alone. */
+  /** Limits of this connection. */
   readonly limits?: Partial<SessionLimits>;
   readonly address?: string;
 }
@@ -73,7 +73,7 @@ export class EngineInMemory {
   readonly port: RouterPort;
   readonly router: Router;
   readonly logLines: string[] = [];
-  /** What the system is said to tell of them. */
+  /** The reported number of open files. */
   openFiles: OpenFilesCount | undefined;
   readonly #limits: SessionLimits;
   readonly #stopHousekeeping: () => void;
@@ -94,7 +94,7 @@ export class EngineInMemory {
         write: (line) => this.logLines.push(line),
       }),
       openSpillFile: this.spillFiles.open,
-      outgoing: new OutgoingClient({ listed: listPlaces(options.outgoing ?? []), clock: this.clock }),
+      outgoing: new OutgoingClient({ listed: allowListOf(options.outgoing ?? []), clock: this.clock }),
       environment: options.environment ?? {},
     });
     this.port = new RouterPort(this.context);
@@ -105,7 +105,7 @@ export class EngineInMemory {
     this.#stopHousekeeping = startHousekeeping(this.context);
   }
 
-  /** A worker connects and has read its greeting. */
+  /** Connects a worker that has read its greeting. */
   connect({ ownSdk = false, limits, address = '127.0.0.1' }: ConnectOptions = {}): TestWorker {
     const socket = new FakeSocket();
     const events = this.router.connect({
@@ -117,33 +117,33 @@ export class EngineInMemory {
     return new TestWorker({ clock: this.clock, socket, events, nextId: () => this.context.random.uuid() });
   }
 
-  /** A worker of any form, whose messages the test writes and reads itself. */
+  /** Connects a worker of any form, whose messages the test writes and reads. */
   connectSocket(socket: FakeSocket, subprotocol: Subprotocol, guard?: Guard): SocketEvents {
     return this.router.connect({ socket, remoteAddress: '127.0.0.1', subprotocol, limits: this.#limits, guard });
   }
 
-  /** How often something was dropped, refused or late. */
+  /** The value of a counter. */
   count(name: string, reason?: string): number {
     return this.context.counters.get(name, reason);
   }
 
-  /** Ends the turn: frames leave. */
+  /** Ends the turn: frames are sent. */
   flush(): void {
     this.clock.flush();
   }
 
-  /** Lets time pass. */
+  /** Moves the clock. */
   advance(ms: number): void {
     this.clock.advance(ms);
   }
 
-  /** Lets everything that was promised and is ready be handled, then ends the turn. */
+  /** Runs settled promises, then ends the turn. */
   async turn(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.clock.flush();
   }
 
-  /** What a module of this engine is given. */
+  /** The context of a module of this engine. */
   moduleContext(): ModuleContext {
     return {
       router: this.port,
@@ -192,7 +192,7 @@ function refuseFile(): Promise<never> {
   return Promise.reject(new Error('An engine in memory has no configuration file'));
 }
 
-/** What a module is told when nothing was configured. */
+/** The context of a module without configuration. */
 export function testModuleSettings(limits: SessionLimits = DEFAULT_LIMITS): ModuleSettings {
   return {
     isDropIn: false,

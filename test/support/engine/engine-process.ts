@@ -1,5 +1,5 @@
-// The engine as a process of its own, started as a user starts it: what only a process can show is its exit code,
-// its signals, and that nothing of it is left.
+// The engine as a separate process, started as a user starts it, for tests of exit codes, signals and what remains
+// after it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export interface ProcessLimits {
 }
 
 export class EngineProcess implements AsyncDisposable {
-  /** How it ended, once it has. */
+  /** How it ended. */
   readonly ended: Promise<ExitFacts>;
   readonly #child: ChildProcess;
   readonly #folder: string;
@@ -38,11 +38,11 @@ export class EngineProcess implements AsyncDisposable {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;
     });
-    // `close` comes when the streams are read to their end as well.
+    // `close` fires after the streams are read to their end.
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** Starts it with that configuration file, files to open and heap, without waiting for anything. */
+  /** Starts it with that configuration file, limit of open files and heap, without waiting. */
   static async spawn(yaml: string, { openFilesMax, heapMib }: ProcessLimits = {}): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
@@ -84,7 +84,7 @@ export class EngineProcess implements AsyncDisposable {
   /** The memory it has at this moment. */
   get rssBytes(): number {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
-    if (kib === undefined) throw new Error('The system does not tell how much memory the engine has');
+    if (kib === undefined) throw new Error('The system does not report the memory of the engine');
     return Number(kib) * 1024;
   }
 

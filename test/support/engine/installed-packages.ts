@@ -1,6 +1,6 @@
-// Our packages as a stranger has them: packed as for publishing, unpacked into an empty folder outside the repository.
-// No network is asked. Other people's packages come from this checkout as links, and only those that a package of ours
-// declares: whatever else the code imports is not found there, as it would not be for a user.
+// The packages of this repository as a user installs them: packed as for publishing and unpacked into an empty folder
+// outside the repository, without the network. Their dependencies are links into this checkout, and only declared ones
+// exist: an undeclared import fails, as it would for a user.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export class InstalledPackages implements Disposable {
     mkdirSync(join(this.path, 'node_modules/.bin'), { recursive: true });
     writeFileSync(join(this.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     for (const file of readdirSync(tarballs)) this.#unpack(join(tarballs, file));
-    // Behind them: packages of ours come from their own tarballs.
+    // After the links: packages of this repository come from their own tarballs.
     for (const name of [...this.tarballs.keys()]) this.#linkDependenciesOf(name);
   }
 
@@ -34,7 +34,7 @@ export class InstalledPackages implements Disposable {
     return readManifest(join(this.path, 'node_modules', name));
   }
 
-  /** Paths in the package, from its own folder. */
+  /** Paths in the package, relative to its folder. */
   files(name: string): string[] {
     const folder = join(this.path, 'node_modules', name);
     return readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -70,7 +70,7 @@ export class InstalledPackages implements Disposable {
       if (this.tarballs.has(name)) continue;
       const place = join(this.path, 'node_modules', name);
       mkdirSync(dirname(place), { recursive: true });
-      // Two packages of ours may need the same one.
+      // Two packages may have the same dependency.
       execFileSync('ln', ['-sfn', join(ROOT, 'node_modules', name), place]);
     }
   }

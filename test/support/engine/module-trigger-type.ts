@@ -1,12 +1,12 @@
-// A trigger type of a module, as small as one can be: it keeps its bindings and says what it was told.
+// A minimal trigger type of a module: it keeps its bindings and records its notices.
 
 import type { Binding, ModuleTriggerType } from '../../../src/router/builtin.ts';
 import type { EngineInMemory } from './engine-in-memory.ts';
 
 export interface NotedTriggerType {
-  /** The bindings it has now. */
+  /** The present bindings. */
   readonly bindings: Set<Binding>;
-  /** `+id` and `-id`, in the order in which it was told. */
+  /** `+id` and `-id`, in the order of the notices. */
   readonly story: string[];
   readonly configs: unknown[];
 }
@@ -16,7 +16,7 @@ export function addTriggerType(engine: EngineInMemory, id: string): NotedTrigger
   const noted: NotedTriggerType = { bindings: new Set(), story: [], configs: [] };
   const type: ModuleTriggerType = {
     id,
-    facts: { description: `Type ${id}`, configFormat: undefined, payloadFormat: undefined },
+    spec: { description: `Type ${id}`, configFormat: undefined, payloadFormat: undefined },
     refuse: (config) => (Object.hasOwn(config ?? {}, 'bad') ? 'The config must not be bad' : undefined),
     bound(binding, config) {
       noted.story.push(`+${binding.id}`);
@@ -28,6 +28,6 @@ export function addTriggerType(engine: EngineInMemory, id: string): NotedTrigger
       if (!noted.bindings.delete(binding)) throw new Error(`${binding.id} left without having been there`);
     },
   };
-  engine.context.triggers.addModuleType(id, type.facts, type);
+  engine.context.triggers.addModuleType(id, type.spec, type);
   return noted;
 }

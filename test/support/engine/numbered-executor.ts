@@ -1,4 +1,4 @@
-// Workers as the pure tables see them, told apart by a number.
+// Workers as the pure tables see them, each with a number.
 
 import type { Executor } from '../../../src/core/calls/select-worker.ts';
 

@@ -1,10 +1,10 @@
-// A Node that is too old for the engine and new enough for client commands, where the machine has one.
+// A Node that is too old for the engine and new enough for client commands, if the machine has one.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { isEngineNode } from '../../../src/cli/engine/pinned-node.ts';
 
-/** A Node that runs client commands but not the engine, from anywhere but this repository's own folder. */
+/** A Node that runs client commands but not the engine, outside of this repository. */
 export function findOldNode(): string | undefined {
   const folders = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'));
   return folders
@@ -14,7 +14,7 @@ export function findOldNode(): string | undefined {
         const version = execFileSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
         return Number(version.split('.')[0]) >= 20 && !isEngineNode(version);
       } catch {
-        // Not there, or not to be run: the next folder may have one.
+        // Missing, or not executable: the next folder may have one.
         return false;
       }
     });

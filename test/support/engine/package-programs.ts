@@ -1,8 +1,8 @@
-// What is tried with our packages wherever they are installed: an engine's modules, a worker, a typed program.
+// Programs that tests run with installed packages: all modules of the engine, a worker, a typed program.
 
 import ts from 'typescript';
 
-/** Every module that runs without another server: each loads what it depends on. */
+/** Every module that runs without another server: each loads its dependencies. */
 export const PACKAGE_MODULES = `  - name: svc-state
     config: {adapter: {name: kv, config: {store_method: in_memory}}}
   - name: svc-stream
@@ -16,7 +16,7 @@ export const PACKAGE_MODULES = `  - name: svc-state
     config: {enabled: true, exporter: memory}
 `;
 
-/** Prints the answer of a call that goes through the engine of the address it is given. */
+/** Prints the answer of a call through the engine at the given address. */
 export const GREETER = `
 import { registerWorker } from 'svc-sdk';
 const svc = registerWorker(process.argv[2], { worker_name: 'greeter' });
@@ -27,7 +27,7 @@ console.log(JSON.stringify(await svc.trigger({ function_id: 'greet::hello', payl
 await svc.shutdown();
 `;
 
-/** Put together, so that only real silencing is found by a search for it. */
+/** Split, so that a search for suppressed errors does not find it. */
 const FAILS = ['@ts', 'expect', 'error'].join('-');
 
 export const TYPED_PROGRAM = `

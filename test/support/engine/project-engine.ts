@@ -1,4 +1,4 @@
-// An engine process with a folder of its own that holds its configuration and worker projects, as users have them.
+// An engine process with a folder for its configuration and worker projects, as users have them.
 
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ export class ProjectEngine implements AsyncDisposable {
     return await ProjectEngine.startIn(path, {}, remove);
   }
 
-  /** In a folder that is there already. */
+  /** In an existing folder. */
   static async startIn(path: string, env: Record<string, string>, remove = async () => {}): Promise<ProjectEngine> {
     const child = spawnSvc(['start', '--json', '--threads', '1'], { cwd: path, env });
     child.stderr?.resume();

@@ -1,12 +1,12 @@
-// A program on a terminal of its own, whose keys a test presses and whose screen it reads. The terminal is made by
-// `script` of util-linux, which every Debian has (package bsdutils).
+// A program on a terminal: the test sends keys and reads the screen. The terminal is made by `script` of util-linux,
+// which every Debian has (package bsdutils).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { quoteForShell } from '../../../src/cli/text/shell.ts';
 import { waitFor } from '../wait-for.ts';
 
-/** Undefined where terminals can be made. */
+/** Undefined if terminals can be made. */
 export function terminalsMissing(): string | undefined {
   const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
   return stdout?.includes('util-linux') ? undefined : 'No `script` of util-linux here: apt-get install bsdutils';
@@ -16,7 +16,7 @@ const PATIENCE_MS = 60_000;
 
 export class OnTerminal implements AsyncDisposable {
   readonly #script: ChildProcess;
-  /** Everything that was shown. */
+  /** The whole output. */
   screen = '';
 
   constructor(command: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
@@ -39,7 +39,7 @@ export class OnTerminal implements AsyncDisposable {
     this.#script.stdin?.write(keys);
   }
 
-  /** Resolves when the screen shows the text so many times. */
+  /** Resolves when the output has the text that many times. */
   async shows(text: string, times = 1): Promise<void> {
     await waitFor(`the screen shows '${text}'`, () => this.screen.split(text).length > times, PATIENCE_MS).catch(
       (error: Error) => {

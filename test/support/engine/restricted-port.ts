@@ -1,4 +1,4 @@
-// An engine with a trusted worker and a port for browsers, as most tests of access want it.
+// An engine with a trusted worker and a port for browsers, for tests of access.
 
 import { ANONYMOUS } from '../../../src/core/access/access.ts';
 import { SUBPROTOCOL_JSON } from '../../../src/protocol/frames/subprotocols.ts';
@@ -6,26 +6,26 @@ import type { TestWorker } from '../clients/test-worker.ts';
 import type { EngineInMemory } from './engine-in-memory.ts';
 import { type Dialling, type PortOptions, TestPort } from './worker-port.ts';
 
-/** Of a client that is our own SDK: it is told more than the wire of the peer has words for. */
+/** Of a client with the SDK of the engine: it is sent refusals that the wire of `iii` does not have. */
 export const OWN_SDK: Dialling = { subprotocols: [SUBPROTOCOL_JSON] };
 
 export interface RestrictedPort {
   readonly port: TestPort;
   readonly engine: EngineInMemory;
-  /** Trusted: it offers the auth function. */
+  /** A trusted worker with the auth function. */
   readonly auth: TestWorker;
-  /** Trusted. */
+  /** Connects a trusted worker. */
   readonly backend: TestWorker;
-  /** Somebody connects to the port for browsers, and gets what the auth function answers. */
+  /** Connects to the port for browsers, with the grant of the auth function. */
   browser(grant?: Readonly<Record<string, unknown>>, dialling?: Dialling): Promise<TestWorker>;
-  /** What the auth function says of whom it was asked about last. */
+  /** The last answer of the auth function. */
   answerAuth(grant: Readonly<Record<string, unknown>>): void;
 }
 
 export interface RestrictedOptions extends Omit<PortOptions, 'config'> {
-  /** Below `rbac`. */
+  /** Settings below `rbac`. */
   readonly rbac?: Readonly<Record<string, unknown>>;
-  /** Beside `rbac`. */
+  /** Settings next to `rbac`. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 

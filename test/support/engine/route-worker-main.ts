@@ -1,5 +1,5 @@
-// A worker of our SDK that serves a route, as a program that ends itself on SIGTERM. Arguments: address, path and name. It
-// says `ready` once it is asked for the route, and answers with its name; `?ms=` makes it take its time.
+// A worker with the SDK of the engine that serves a route and ends on SIGTERM. Arguments: address, path and name. It
+// prints `ready` when its route is bound, and answers with its name, after `?ms=` milliseconds.
 
 import { type HttpRequest, http, registerWorker } from '../../../src/sdk/index.ts';
 

@@ -1,24 +1,24 @@
-// A store with its real thread, without an engine around it.
+// A store with its real thread, without an engine.
 
 import { Counters } from '../../../src/core/registry/counters.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { createOwnThread } from '../../../src/effects/pool.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
-import { StoreRegistry } from '../../../src/store/place/registry.ts';
+import { StoreRegistry } from '../../../src/store/directory/registry.ts';
 import type { Store } from '../../../src/store/thread/contract.ts';
-import type { StorePlace } from '../../../src/store/thread/tasks.ts';
+import type { StoreLocation } from '../../../src/store/thread/messages.ts';
 
 export interface OpenedTestStore {
   readonly store: Store;
   readonly registry: StoreRegistry;
   readonly counters: Counters;
   readonly log: readonly string[];
-  /** Reasons of failures that end an engine. */
+  /** Reasons of failures that would end an engine. */
   readonly failures: readonly string[];
 }
 
-export async function openTestStore(place: StorePlace, isDropIn = false): Promise<OpenedTestStore> {
+export async function openTestStore(location: StoreLocation, isDropIn = false): Promise<OpenedTestStore> {
   const log: string[] = [];
   const failures: string[] = [];
   const counters = new Counters();
@@ -37,11 +37,11 @@ export async function openTestStore(place: StorePlace, isDropIn = false): Promis
     createWorker: () => createOwnThread('store'),
     onFailure: (reason) => failures.push(reason),
   });
-  const store = registry.open(place);
+  const store = registry.open(location);
   await registry.start();
   return { store, registry, counters, log, failures };
 }
 
-export function directory(folder: string, reserveBytes?: number): StorePlace {
+export function directory(folder: string, reserveBytes?: number): StoreLocation {
   return { kind: 'directory', folder, reserveBytes, anyFileSystem: false };
 }

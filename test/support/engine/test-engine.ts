@@ -1,4 +1,4 @@
-// The real engine inside the test's own process: real modules, real threads, real sockets on loopback.
+// The real engine inside the process of the test: real modules, threads and sockets on loopback.
 
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -11,10 +11,10 @@ import { declareModules, type RunningEngine, startEngine } from '../../../src/en
 import type { ReloadReport } from '../../../src/modules/module.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 
-/** One worker port on loopback, wherever the system has one free. */
+/** One worker port on loopback, at a free port. */
 export const ONE_PORT = 'workers:\n  - name: svc-worker-manager\n    config: {port: 0}\n';
 
-/** Calls that a test leaves open must not hold up its end. */
+/** Calls that a test leaves open must not delay its end. */
 const DEFAULT_CONFIG = `drain_timeout_ms: 100\n${ONE_PORT}`;
 
 export interface TestEngineOptions {
@@ -23,7 +23,7 @@ export interface TestEngineOptions {
   readonly clock?: Clock;
   /** How the process bears its load. By default well: what the test itself does on this thread is no load. */
   readonly gauge?: LoadGauge;
-  /** Where that text stands, in place of `yaml`: for a reload. */
+  /** The file of that text, instead of `yaml`, for a reload. */
   readonly configFile?: string;
 }
 

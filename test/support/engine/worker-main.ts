@@ -1,5 +1,5 @@
-// A worker as a program of its own, for tests that kill it or stop it. Arguments: address, function id, and `answers`
-// or `hangs`. It says `ready`, `called` at its first call, and `closed <code>` on its standard output.
+// A worker as a separate process, for tests that kill or stop it. Arguments: address, function id, and `answers` or
+// `hangs`. It prints `ready`, `called` at its first call, and `closed <code>`.
 
 import { WebSocket } from 'ws';
 

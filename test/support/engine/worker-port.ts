@@ -1,4 +1,4 @@
-// The module of the worker ports on a transport that is no network: the test is both ends of it.
+// The module of the worker ports on a transport without a network: the test is both ends of it.
 
 import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
 import type { ConnectionLimits } from '../../../src/core/limits/connection-limits.ts';
@@ -21,12 +21,12 @@ export interface Dialling {
 }
 
 export interface PortOptions {
-  /** As the file would have it below `config`. */
+  /** The settings below `config` of the file. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly limits?: Partial<ModuleSettings['trusted']>;
   readonly browser?: Partial<ModuleSettings['browser']>;
   readonly settings?: Partial<Pick<ModuleSettings, 'bridgeToken' | 'trustedProxies' | 'allowedHosts'>>;
-  /** Several ports of one engine. */
+  /** Opens several ports of one engine. */
   readonly engine?: EngineInMemory;
   readonly memory?: InMemoryOptions;
 }
@@ -64,7 +64,7 @@ export class TestPort {
     return port;
   }
 
-  /** What the port says to another configuration, as the file would have it below `config`. */
+  /** Reloads the port with other settings below `config` of the file. */
   async reconfigure(config: Readonly<Record<string, unknown>>): Promise<Reconfiguration> {
     const answer = await this.module.reconfigure?.(configFrom(config));
     if (answer === undefined) throw new Error('The port takes no other configuration');
@@ -76,7 +76,7 @@ export class TestPort {
     return this.#options;
   }
 
-  /** What the port answers at once. */
+  /** The immediate answer of the port. */
   ask(path: string, dialling: Dialling = {}): Admission {
     const answer = this.knock(path, dialling);
     if ('verdict' in answer) throw new Error('The port takes its time to answer');
@@ -87,7 +87,7 @@ export class TestPort {
     return this.options.admit(requestOf({ path, query, subprotocols, remoteAddress: from }, rest.headers));
   }
 
-  /** What the port answers in the end. */
+  /** The final answer of the port. */
   async verdict(path = '/', dialling: Dialling = {}): Promise<Admission> {
     const answer: Admission | PendingAdmission = this.knock(path, dialling);
     return 'verdict' in answer ? await answer.verdict : answer;
@@ -97,7 +97,7 @@ export class TestPort {
     return this.enter(this.ask(path, dialling), path, dialling);
   }
 
-  /** A worker that was let in, after its greeting. */
+  /** An admitted worker, after its greeting. */
   async worker(dialling: Dialling = {}): Promise<TestWorker> {
     const { socket, events } = this.enter(await this.verdict('/', dialling), '/', dialling);
     const { clock, context } = this.engine;

@@ -1,4 +1,4 @@
-// A worker in a process of its own, which the test can stop in the middle of everything, or kill.
+// A worker in a separate process, which the test can stop or kill at any moment.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,17 +22,17 @@ export class WorkerProcess implements AsyncDisposable {
     });
   }
 
-  /** Connects to the engine and offers one function, which answers its calls or never does. */
+  /** Connects to the engine and registers one function, which answers its calls or never does. */
   static async start(url: string, functionId: string, manner: 'answers' | 'hangs'): Promise<WorkerProcess> {
     return await WorkerProcess.#run([MAIN, url, functionId, manner]);
   }
 
-  /** Many workers of our SDK; each offers `restart::<number>`, counted from `first`. */
+  /** Many workers with the SDK of the engine; each registers `restart::<number>`, counted from `first`. */
   static async startMany(url: string, count: number, first: number): Promise<WorkerProcess> {
     return await WorkerProcess.#run([MANY_MAIN, url, String(count), String(first)]);
   }
 
-  /** A worker of our SDK that answers requests for a path with its name. */
+  /** A worker with the SDK of the engine that answers requests for a path with its name. */
   static async startRoute(url: string, path: string, name: string): Promise<WorkerProcess> {
     return await WorkerProcess.#run([ROUTE_MAIN, url, path, name]);
   }
@@ -44,7 +44,7 @@ export class WorkerProcess implements AsyncDisposable {
     return worker;
   }
 
-  /** Waits until it has said that, and returns the whole line. */
+  /** Waits until it prints that text, and returns the whole line. */
   async says(word: string): Promise<string> {
     return await waitFor(
       `the worker process says '${word}'`,

@@ -1,11 +1,11 @@
-// Time that only moves when a test moves it. A timer runs in a turn of its own, as in the real event loop: what was
-// put off to the end of the turn before has run by then.
+// A clock that only a test moves. Each timer runs in its own turn, as in the real event loop, after the work that was
+// deferred to the end of the turn before.
 
 import type { Clock } from '../../../src/effects/clock.ts';
 
 interface Timer {
   readonly task: () => void;
-  /** Set for a timer that starts again each time it has run. */
+  /** Set for a repeated timer. */
   readonly intervalMs: number | undefined;
   readonly order: number;
   dueMs: number;
@@ -14,7 +14,7 @@ interface Timer {
 export interface FakeClockOptions {
   /** Wall-clock time at the start, Unix milliseconds. */
   readonly startMs?: number;
-  /** Real timers run a little late, and repeated ones start again from there. */
+  /** Real timers run a little late, and repeated ones start again at that time. */
   readonly timerLatenessMs?: number;
 }
 
@@ -51,12 +51,12 @@ export class FakeClock implements Clock {
     this.#turnTasks.push(task);
   }
 
-  /** How many timers are running: none may be left when a test has stopped what it started. */
+  /** The number of running timers: none may remain when a test has stopped what it started. */
   get timerCount(): number {
     return this.#timers.size;
   }
 
-  /** Ends the present turn: what was put off to its end runs, and what that puts off in turn. */
+  /** Ends the present turn: deferred work runs, and the work that it defers. */
   flush(): void {
     while (this.#turnTasks.length > 0) {
       const tasks = this.#turnTasks;
@@ -65,7 +65,7 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Lets time pass; every timer that falls due runs at its own moment. */
+  /** Moves the clock; every timer that falls due runs at its own moment. */
   advance(ms: number): void {
     const endMs = this.#elapsedMs + ms;
     this.flush();
@@ -79,13 +79,13 @@ export class FakeClock implements Clock {
     this.#elapsedMs = endMs;
   }
 
-  /** The event loop stands still: time passes, and every timer is late. */
+  /** Blocks the event loop: time passes, and every timer is late. */
   stall(ms: number): void {
     this.#elapsedMs += ms;
     this.advance(0);
   }
 
-  /** Somebody sets the clock on the wall; nothing that waits may notice. */
+  /** Sets the wall clock; no timer may be affected. */
   setWallClock(ms: number): void {
     this.#wallMs = ms - this.#elapsedMs;
   }

@@ -1,5 +1,5 @@
-// The world of an SDK worker, moved by hand: time stands still until a test advances it, and a socket is two queues
-// that the test empties. Nothing here opens a port, reads a file or waits.
+// The platform of an SDK worker, controlled by the test: time passes only when a test advances it, and a socket is two
+// queues that the test empties. Nothing here opens a port, reads a file or waits.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
@@ -27,11 +27,11 @@ export class FakePlatform implements Platform {
   readonly setsHeaders = true;
   readonly sockets: FakeSocket[] = [];
   readonly logs: { readonly level: LogLevel; readonly message: string }[] = [];
-  /** What the random source says next, and then for ever. */
+  /** The next and all later values of the random source. */
   nextRandom = 0.5;
-  /** The form the engine selects of those on offer: the first one unless a test says otherwise. */
+  /** The form that the engine selects: the first offered one by default. */
   selects: string | undefined;
-  /** What SVC_WIRE says. */
+  /** The value of SVC_WIRE. */
   wire: string | undefined;
   #uuids = 0;
 
@@ -209,7 +209,7 @@ export class FakeSocket implements PlatformSocket {
     if (this.#binary === undefined) throw new Error('bytes on a connection of the JSON form');
     this.writes++;
     this.#toEngine.push(...this.#binary.read(Buffer.from(memory.subarray(start, end))));
-    // The worker is told that it may use the memory again, so whatever still needed it would show.
+    // The worker may reuse the memory now, so a later read of the old bytes would fail the test.
     memory.fill(0xee);
     return true;
   }

@@ -1,24 +1,24 @@
-// The thread pool, in this thread and at the test's pace: a scan ends when the test says so.
+// The thread pool in this thread: a scan ends when the test ends it.
 
 import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../../../src/core/telemetry/metrics/alert-rules.ts';
 import type { Pool } from '../../../src/effects/pool.ts';
-import { locateMembers, type MemberPlaces, type ScanOffence } from '../../../src/protocol/frames/envelope.ts';
+import { locateMembers, type MemberRanges, type ScanOffence } from '../../../src/protocol/frames/envelope.ts';
 
 interface Scan {
   readonly bytes: ArrayBufferLike;
-  readonly resolve: (places: MemberPlaces | ScanOffence) => void;
+  readonly resolve: (places: MemberRanges | ScanOffence) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class FakePool implements Pool {
   readonly #scans: Scan[] = [];
 
-  /** Frames that are away. */
+  /** Frames that are being scanned. */
   get scanCount(): number {
     return this.#scans.length;
   }
 
-  scanFrame(bytes: ArrayBufferLike): Promise<MemberPlaces | ScanOffence> {
+  scanFrame(bytes: ArrayBufferLike): Promise<MemberRanges | ScanOffence> {
     return new Promise((resolve, reject) => this.#scans.push({ bytes, resolve, reject }));
   }
 
@@ -26,19 +26,19 @@ export class FakePool implements Pool {
     return evaluateAlerts(inputs, nowMs);
   }
 
-  /** The oldest scan is done. */
+  /** Ends the oldest scan. */
   finishScan(): void {
     const { bytes, resolve } = this.#take(0);
     resolve(locateMembers(new Uint8Array(bytes)));
   }
 
-  /** The newest scan overtakes all others. */
+  /** Ends the newest scan before all others. */
   finishNewestScan(): void {
     const { bytes, resolve } = this.#take(this.#scans.length - 1);
     resolve(locateMembers(new Uint8Array(bytes)));
   }
 
-  /** The thread of the oldest scan dies. */
+  /** Fails the oldest scan, as if its thread had died. */
   failScan(): void {
     this.#take(0).reject(new Error('the thread ended'));
   }

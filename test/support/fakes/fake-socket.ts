@@ -1,10 +1,10 @@
-// A peer's socket without a network. It keeps what the engine sends, can stop reading, and can lose a frame.
+// A socket without a network. It keeps what the engine sends, can stop reading, and can lose a frame.
 
 import { type ByteString, byteStringToText, bytesToByteString } from '../../../src/protocol/json/byte-string.ts';
 import type { PreparedTexts } from '../../../src/transport/server-frames.ts';
 import type { PeerSocket } from '../../../src/transport/socket.ts';
 
-/** A frame of the engine as its peer reads it. */
+/** A frame of the engine as the client reads it. */
 export interface ReceivedFrame {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -14,21 +14,21 @@ export type Farewell = { readonly code: number; readonly reason: string } | 'ter
 
 export class FakeSocket implements PeerSocket {
   isOpen = true;
-  /** What the peer has not read yet; grows only after `stopReading`. */
+  /** The bytes that the client has not read; grows only after `stopReading`. */
   bufferedBytes = 0;
-  /** From now on the library drops what it is given. */
+  /** True: the library drops every frame. */
   isDropping = false;
   pingCount = 0;
-  /** How many writes there were: all frames of one `cork` leave in one. */
+  /** The number of writes: all frames of one `cork` are one write. */
   writeCount = 0;
   farewell: Farewell | undefined;
-  /** Told of the end by the engine's own hand at once, from within its call, as the library does. */
+  /** Runs when the engine ends the connection, within its call, as with the library. */
   whenEnded: (code: number) => void = () => {};
   readonly texts: string[] = [];
   readonly batches: Uint8Array[] = [];
   readonly #frames: ReceivedFrame[] = [];
   #isReading = true;
-  #tellDrained: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
   #taken = 0;
 
   stopReading(): void {
@@ -38,17 +38,17 @@ export class FakeSocket implements PeerSocket {
   readOn(): void {
     this.#isReading = true;
     this.bufferedBytes = 0;
-    this.tellDrained();
+    this.emitDrained();
   }
 
-  /** What was unread when the engine asked is read; more may have come since. */
-  tellDrained(): void {
-    const told = this.#tellDrained;
-    this.#tellDrained = undefined;
-    told?.();
+  /** Reads what was unread when the engine called `whenDrained`. */
+  emitDrained(): void {
+    const done = this.#onDrained;
+    this.#onDrained = undefined;
+    done?.();
   }
 
-  /** The frames that came since the last look. */
+  /** The frames since the last call. */
   takeFrames(): ReceivedFrame[] {
     const fresh = this.allFrames().slice(this.#taken);
     this.#taken = this.texts.length;
@@ -89,9 +89,9 @@ export class FakeSocket implements PeerSocket {
     write();
   }
 
-  whenDrained(told: () => void): void {
-    if (this.#tellDrained !== undefined) throw new Error('Asked twice');
-    this.#tellDrained = told;
+  whenDrained(done: () => void): void {
+    if (this.#onDrained !== undefined) throw new Error('Asked twice');
+    this.#onDrained = done;
   }
 
   ping(): void {

@@ -1,4 +1,4 @@
-// A spill file without a disk. Everything put in can be taken out at once, or when the test says so; and it can fail.
+// A spill file without a disk. Reads end at once or when the test ends them, and the file can fail.
 
 import type { OpenSpillFile, SpillFile } from '../../../src/effects/spill-file.ts';
 
@@ -9,9 +9,9 @@ interface Taker {
 }
 
 export class FakeSpillFiles {
-  /** Every file ever opened, oldest first. */
+  /** Every opened file, oldest first. */
   readonly files: FakeSpillFile[] = [];
-  /** From now on opening and appending fail. */
+  /** True: opening and appending fail. */
   failure: Error | undefined;
 
   readonly open: OpenSpillFile = (ringBytes) => {

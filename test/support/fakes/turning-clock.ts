@@ -1,6 +1,6 @@
 import { FakeClock } from './fake-clock.ts';
 
-/** Timers by hand, while the turns of the event loop go on: for an engine whose sockets are real. */
+/** A fake clock with real turns of the event loop, for an engine with real sockets. */
 export class TurningClock extends FakeClock {
   override afterTurn(task: () => void): void {
     setImmediate(task);

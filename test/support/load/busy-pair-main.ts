@@ -1,5 +1,5 @@
-// Two workers that call each other all the time, in a process of their own: what their answers take says nothing of who
-// else is busy in the test. Argument: the address. Between `begin` and `end` it calls; then it tells of that.
+// Two workers that call each other all the time, in a separate process, so that the time of their answers does not
+// include the work of the test. Argument: the address. It calls between `begin` and `end`, then prints the times.
 
 import { Latencies } from '../../../src/cli/commands/bench/load.ts';
 import { HealthyPair } from './healthy-pair.ts';
@@ -7,7 +7,7 @@ import { HealthyPair } from './healthy-pair.ts';
 const WARMUP_CALLS = 500;
 
 const pair = await HealthyPair.start(process.argv[2] ?? '');
-// What the first calls bring into memory stays, here and in the engine.
+// The first calls load code and memory, here and in the engine.
 for (let call = 0; call < WARMUP_CALLS; call++) await pair.callUntil(Promise.resolve());
 let end = (): void => {};
 process.on('message', async (word) => {

@@ -1,4 +1,4 @@
-// A healthy pair in a process of its own, for what its answers take beside a test that is busy itself.
+// A healthy pair in a separate process, to measure the time of its answers next to a busy test.
 
 import { ChildPart } from './child-part.ts';
 
@@ -18,16 +18,16 @@ export class BusyPair implements AsyncDisposable {
     return new BusyPair(await ChildPart.start('./busy-pair-main.ts', [url]));
   }
 
-  /** Calls until that has happened, and at least once. Fails with it, or on a wrong answer. */
+  /** Calls until the promise resolves, and at least once. Fails with the promise, or on a wrong answer. */
   async during(happening: Promise<unknown>): Promise<BusyTime> {
-    const told = this.#part.says();
-    // It is awaited unless what is to happen fails first.
-    told.catch(() => {});
-    this.#part.tell('begin');
-    await Promise.race([happening, told]);
-    this.#part.tell('end');
-    // What the pair says comes from its own few lines, `busy-pair-main.ts`.
-    return (await told) as BusyTime;
+    const answer = this.#part.says();
+    // It is awaited unless the other promise fails first.
+    answer.catch(() => {});
+    this.#part.send('begin');
+    await Promise.race([happening, answer]);
+    this.#part.send('end');
+    // The message comes from `busy-pair-main.ts`.
+    return (await answer) as BusyTime;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-// A part of a test in a process of its own, which is told words and answers with messages.
+// A part of a test in a separate process, which receives words and answers with messages.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,18 +13,18 @@ export class ChildPart implements AsyncDisposable {
     this.#child = child;
   }
 
-  /** `name`: of its file beside this one. It says something once it stands. */
+  /** `name`: the name of its file in this folder. It sends a message when it is ready. */
   static async start(name: string, args: readonly string[]): Promise<ChildPart> {
     const part = new ChildPart(name, fork(fileURLToPath(new URL(name, import.meta.url)), args));
     await part.says();
     return part;
   }
 
-  tell(word: string): void {
+  send(word: string): void {
     this.#child.send(word);
   }
 
-  /** The next that it says. Fails if it ends before that. */
+  /** Its next message. Fails if the process ends first. */
   async says(): Promise<unknown> {
     const over = new AbortController();
     const ended = once(this.#child, 'exit', over).then(([code]) => {

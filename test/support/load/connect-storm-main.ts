@@ -1,5 +1,5 @@
-// Connections by the thousand, from many addresses. Each asks for an upgrade, reads the first line of the answer, and
-// leaves. Arguments: how many, and the ports: that of workers, then that of streams. It prints how often which status came.
+// Thousands of connections from many addresses. Each requests an upgrade, reads the first line of the answer, and
+// closes. Arguments: how many, the port of workers, and the port of streams. It prints the number of each status.
 
 import { connect } from 'node:net';
 

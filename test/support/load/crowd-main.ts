@@ -1,6 +1,6 @@
-// Many subscribers of one group in a process of their own: reading takes as much as sending, and nobody else of the test
-// is to wait for it. Arguments: address, path, how many. Told `slow`, the first of them reads hardly anything; told `on`,
-// it reads on, and the code of the goodbye that it got is what the process answers.
+// Many subscribers of one group in a separate process: reading takes as long as sending, and the test must not wait for
+// it. Arguments: address, path, how many. After `slow`, the first of them reads very little. After `on`, it reads on, and
+// the process answers with the close code that it gets.
 
 import { BareSubscriber } from './event-crowd.ts';
 

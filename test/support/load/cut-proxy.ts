@@ -1,5 +1,4 @@
-// A TCP proxy between worker and engine that the test can cut on either side, on purpose and at a known moment, or that
-// stands for a long way between them.
+// A TCP proxy between worker and engine. A test can cut it on either side, or add a delay.
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -22,7 +21,7 @@ export class CutProxy implements AsyncDisposable {
     this.url = `ws://127.0.0.1:${port}`;
   }
 
-  /** Stands in front of the engine's port. What the engine says arrives so much later. */
+  /** Listens in front of the port of the engine. Bytes of the engine arrive after this delay. */
   static async start(enginePort: number, { delayMs = 0 } = {}): Promise<CutProxy> {
     const server = createServer({ allowHalfOpen: true });
     server.listen(0, '127.0.0.1');
@@ -45,7 +44,7 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
-  /** Nothing passes any more on present connections, and nobody is told: as when a network drops everything. */
+  /** Drops all bytes on present connections without closing them, like a network that drops everything. */
   fallSilent(): void {
     for (const { worker, engine } of this.#lines) {
       worker.pause();
@@ -61,7 +60,7 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
-  /** What is behind it seems to be gone: present connections end, and new ones as soon as they come. */
+  /** Closes present and new connections, as if the server were gone. */
   close(): void {
     this.#isOpen = false;
     this.cut();
@@ -71,12 +70,12 @@ export class CutProxy implements AsyncDisposable {
     this.#isOpen = true;
   }
 
-  /** The workers lose their connections; the engine is not told and holds its side open. */
+  /** The workers lose their connections; the engine keeps its side open. */
   cutWorkers(): void {
     for (const { worker } of this.#lines) worker.destroy();
   }
 
-  /** Now the engine is told as well. */
+  /** Closes the side of the engine too. */
   dropHeld(): void {
     for (const { worker, engine } of this.#lines) if (worker.destroyed) engine.destroy();
   }

@@ -1,4 +1,4 @@
-// Many subscribers of one group in the test's own process, as cheap as they can be: most only count bytes, a few watch.
+// Many cheap subscribers of one group in the process of the test: most count bytes, a few read the events.
 
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -6,10 +6,10 @@ import { within } from '../wait-for.ts';
 
 const DIALLING = 50;
 
-/** Reads what comes and throws it away. */
+/** Reads bytes and drops them. */
 export class BareSubscriber implements Disposable {
   readonly socket: Socket;
-  /** The last bytes that came. */
+  /** The last received bytes. */
   #tail: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   readonly ended: Promise<unknown>;
 

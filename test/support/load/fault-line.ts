@@ -3,11 +3,11 @@
 import { onTestFinished } from 'vitest';
 
 export interface FaultLine {
-  /** What was seen, in the words of the limit. Stays `none` when the test failed before it saw anything. */
+  /** The measured figure, in the unit of the limit. `none` if the test failed before it measured anything. */
   figure: string;
 }
 
-/** Called first in a test; the line is printed when that test is over, however it ended. */
+/** Called first in a test; the line is printed when the test ends, passed or failed. */
 export function faultLine(id: string, name: string, limit: string): FaultLine {
   const line: FaultLine = { figure: 'none' };
   onTestFinished(({ task }) => {

@@ -1,4 +1,5 @@
-// Tools of the fault catalogue (docs/spec/faults.md). What the machine refuses is skipped with a line that names it (PD-64).
+// Tools of the fault catalogue (docs/spec/faults.md). A fault that the machine cannot make is skipped with a line that
+// names it (PD-64).
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,15 +8,15 @@ import { join } from 'node:path';
 import { SeededRandom } from '../random/seeded-random.ts';
 import { waitFor } from '../wait-for.ts';
 
-/** How often a fault is tried: a few times in CI, `SVC_FAULT_ROUNDS=100 npm run faults` in the long form. */
+/** How often a fault is repeated: a few times in CI, `SVC_FAULT_ROUNDS=100 npm run faults` in the long form. */
 export const FAULT_ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 3);
 
-/** Rounds of the long form in proportion to the catalogue's own number. */
+/** Rounds of the long form, in proportion to the number of the catalogue. */
 export function rounds(short: number): number {
   return process.env.SVC_FAULT_ROUNDS === undefined ? short : FAULT_ROUNDS;
 }
 
-/** Chance of one fault test. Its seed is told before anything can hang; `SVC_TEST_SEED` replays it. */
+/** Random numbers of one fault test. Its seed is printed before anything can hang; `SVC_TEST_SEED` replays it. */
 export function faultRandom(fault: string): SeededRandom {
   const seed = Number(process.env.SVC_TEST_SEED ?? Date.now());
   process.stdout.write(`fault ${fault}: SVC_TEST_SEED=${seed}\n`);

@@ -1,5 +1,5 @@
-// Two workers that call each other all the time, beside whatever the test does to the engine: each answer must be
-// the right one, and come.
+// Two workers that call each other all the time, whatever the test does to the engine. Each call must get the right
+// answer.
 
 import { registerWorker } from '../../../src/sdk/index.ts';
 import { RawWorker, type RawWorkerOptions } from '../clients/raw-worker.ts';
@@ -22,7 +22,7 @@ export class HealthyPair implements AsyncDisposable {
     );
   }
 
-  /** The same with workers of our SDK, on the binary form of the wire. A lost connection fails the call. */
+  /** The same with the SDK of the engine, on the binary form of the wire. A lost connection fails the call. */
   static async startBinary(url: string): Promise<HealthyPair> {
     const connect = () => registerWorker(url, { handle_signals: false, drain_timeout_ms: 0, wire: 'binary' });
     const [worker, caller] = [connect(), connect()];
@@ -34,15 +34,15 @@ export class HealthyPair implements AsyncDisposable {
   }
 
   /**
-   * Calls until that has happened, and at least once; returns how often. Fails with it, or on a wrong answer. `took`: told
-   * of each call how many milliseconds its answer took.
+   * Calls until the promise resolves, and at least once; returns how often. Fails with the promise, or on a wrong answer.
+   * `took` gets the milliseconds of each answer.
    */
   async callUntil(happened: Promise<unknown>, took?: (ms: number) => void): Promise<number> {
     let isOver = false;
     const over = happened.finally(() => {
       isOver = true;
     });
-    // It may fail while a call is on its way: it is awaited behind the loop.
+    // It may fail during a call: it is awaited after the loop.
     over.catch(() => {});
     let calls = 0;
     do {

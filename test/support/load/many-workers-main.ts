@@ -1,5 +1,5 @@
-// Many workers of our SDK in one process of their own. Arguments: address, how many, and the number of the first. Each
-// registers one function, `restart::<number>`, that answers with its number. It says `ready` when all of them are.
+// Many workers with the SDK of the engine in a separate process. Arguments: address, how many, and the number of the
+// first. Each registers `restart::<number>`, which answers with its number. It prints `ready` when all are ready.
 
 import { registerWorker } from '../../../src/sdk/index.ts';
 

@@ -1,5 +1,5 @@
-// HTTP requests that come at their own pace, whatever becomes of those before: how load looks that an engine cannot
-// slow down. Connections are kept and used again; a request that finds none free dials, up to a number.
+// HTTP requests at a fixed rate, whatever happens to earlier ones: load that an engine cannot slow down. Connections
+// are reused; a request that finds none free dials, up to a limit.
 
 import { connect, type Socket } from 'node:net';
 
@@ -74,7 +74,7 @@ export class OpenLoop implements Disposable {
       if (answer.isLast) socket.destroy();
       else this.#free.push(socket);
     });
-    // A connection that the engine or the system refuses is told by its end.
+    // A connection that the engine or the system refuses is reported by its close event.
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#all.delete(socket);

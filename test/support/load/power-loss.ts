@@ -1,5 +1,5 @@
-// What a disk holds after a power cut, made from the system calls that a program made before: what was synced is there,
-// what was only written is there or not, sector by sector, as chance has it.
+// The content of a disk after a power cut, computed from the system calls of a program: synced data is there, and data
+// that was only written is there or not, sector by sector, at random.
 
 import { joinKey, SPACE } from '../../../src/store/kv/keys.ts';
 import { SeededRandom } from '../random/seeded-random.ts';
@@ -10,7 +10,7 @@ const SECTOR = 512;
 
 export const keyOf = (name: string): Buffer => joinKey(SPACE.state, Buffer.from('scope'), Buffer.from(name));
 
-/** What the n-th transaction puts, whoever asks: small values, and now and then one of many pages. */
+/** What the n-th transaction writes in every run: small values, and sometimes a value of many pages. */
 export function changesOf(number: number, seed: number): Map<string, Buffer> {
   const random = new SeededRandom(seed * 7_919 + number);
   const changes = new Map<string, Buffer>();
@@ -114,7 +114,7 @@ function pathIn(text: string): string {
   return unhex(`"${text}"`).toString();
 }
 
-/** All quoted strings, one behind the other. */
+/** All quoted strings, joined. */
 function unhex(text: string): Buffer {
   if (text.includes('"...')) throw new Error('strace has cut a string off');
   const strings = [...text.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) => hex.replaceAll('\\x', ''));

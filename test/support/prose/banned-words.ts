@@ -1,4 +1,4 @@
-// The words that docs/style.md bans, and the uses of them that are correct.
+// The words that docs/contributing/style.md bans, and their correct uses.
 
 const BANNED: readonly (readonly [string, RegExp])[] = [
   ['whoever', /\bwho(?:m|so)?ever\b/gi],
@@ -17,7 +17,7 @@ const BANNED: readonly (readonly [string, RegExp])[] = [
   ['oftener', /\b(?:oftener|seldom|thereof|hereby|be it)\b/gi],
 ];
 
-/** Written out, with the banned word inside. */
+/** Phrases that may contain a banned word. */
 const CORRECT = [
   'behind a proxy',
   'behind a load balancer',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HEADER_BYTES, KIND } from '../../../src/protocol/binary/binary-layout.ts';
 import { FRAME_MESSAGES_MAX, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
 import { rawJson, textToByteString } from '../../../src/protocol/json/byte-string.ts';
-import { nodeText } from '../../../src/protocol/json/node-text.ts';
+import { nodeText } from '../../../src/protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../src/protocol/payload/compact-encode.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
@@ -16,12 +16,12 @@ import type { SeededRandom } from './seeded-random.ts';
 
 export type Direction = 'fromWorker' | 'toWorker';
 
-/** One WebSocket message of a few messages of ours, damaged or not. */
+/** One WebSocket message with a few messages of the binary form, damaged or not. */
 export function mutatedBatch(random: SeededRandom, direction: Direction): Buffer {
   return random.pick(MUTATIONS)(validBatch(random, direction), random, direction);
 }
 
-/** A few messages one behind the other, each of which holds. */
+/** A few valid messages, one after the other. */
 function validBatch(random: SeededRandom, direction: Direction): Buffer {
   const messages = Array.from({ length: random.between(1, 5) }, () =>
     random.chance(30) ? random.pick(GOLDEN[direction]) : validMessage(random, direction),
@@ -29,10 +29,10 @@ function validBatch(random: SeededRandom, direction: Direction): Buffer {
   return Buffer.concat([...(random.chance(80) ? NAMES : []), ...messages]);
 }
 
-/** Its own, one of the engine, those of a `HealthyPair` of either form, which gets to see what is passed on unread. */
+/** Its own function, one of the engine, and those of a `HealthyPair` of either form, which gets unread payloads. */
 const FUNCTIONS = ['fuzz::one', 'engine::functions::list', 'healthy::double', 'healthy::double-binary', 'no::such'];
 
-/** What a connection needs before a call can mean anything. */
+/** The names that a connection defines before it can make calls. */
 const NAMES = FUNCTIONS.map((text, number) => written((messages) => messages.name(number, text)));
 
 const GOLDEN: Readonly<Record<Direction, readonly Buffer[]>> = readGolden();
@@ -188,7 +188,7 @@ function spoilEnd(batch: Buffer, random: SeededRandom): Buffer {
   return bytes;
 }
 
-/** Bytes that no UTF-8 text has, somewhere behind a header. */
+/** Bytes that no UTF-8 text has, somewhere after a header. */
 function putBadText(batch: Buffer, random: SeededRandom): Buffer {
   const bytes = Buffer.from(batch);
   const at = Math.min(random.pick(startsOf(batch)) + HEADER_BYTES.control + random.below(60), bytes.length - 1);

@@ -1,4 +1,4 @@
-// Both ends of the compact form, and the engine's table between them, without an engine.
+// Both ends of the compact form and the table of shapes between them, without an engine.
 
 import { ShapeTable } from '../../../src/core/calls/compact-payloads.ts';
 import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
@@ -11,7 +11,7 @@ export class CompactPair {
   readonly #encoder = new CompactEncoder(nodeMemory, (keyList) => this.#asked.push(keyList));
   readonly decoder = new CompactDecoder(nodeMemory, (number) => this.shapes.shape(number));
 
-  /** A copy of the payload; undefined where the value has to go as JSON. */
+  /** A copy of the payload; undefined if the value must be sent as JSON. */
   encode(value: unknown): Buffer | undefined {
     this.#encoder.release();
     const payload = this.#encoder.encode(value);
@@ -23,7 +23,7 @@ export class CompactPair {
     return this.decoder.decode(payload, 0, payload.length);
   }
 
-  /** The engine answers what the encoder has asked since; returns the key lists. */
+  /** Assigns numbers to the shapes that the encoder has requested; returns the key lists. */
   answer(): string[] {
     const asked = this.#asked.splice(0);
     for (const keyList of asked) {

@@ -65,7 +65,7 @@ const CORPUS: readonly string[] = [
   ).map(([function_id, data]) => ({ type: 'invokefunction', invocation_id: 'b', function_id, data })),
 ].map((frame) => JSON.stringify(frame));
 
-/** Values that stand where something else was expected. */
+/** Values of another type than the expected one. */
 const STRANGE_VALUES: readonly string[] = [
   'null',
   'true',
@@ -97,7 +97,7 @@ const STRANGE_VALUES: readonly string[] = [
 ];
 
 const MUTATIONS: readonly ((text: string, random: SeededRandom) => Buffer)[] = [
-  // As it is: damaged frames must not spoil whole ones among them.
+  // Undamaged: damaged frames must not affect valid ones among them.
   (text) => Buffer.from(text),
   (text, random) => Buffer.from(text).subarray(0, random.below(text.length)),
   (text, random) => Buffer.from(text).subarray(random.below(text.length)),
@@ -120,12 +120,12 @@ export function mutatedFrame(random: SeededRandom): Buffer {
   return mutated(random, CORPUS);
 }
 
-/** One of these texts, damaged or not. Each ends with a JSON object of at least one member. */
+/** One of the given texts, damaged or not. Each ends with a JSON object of at least one member. */
 export function mutated(random: SeededRandom, corpus: readonly string[]): Buffer {
   return random.pick(MUTATIONS)(random.pick(corpus), random);
 }
 
-/** A member's value becomes something else, whatever it was. */
+/** Replaces the value of a member. */
 function replaceValue(text: string, random: SeededRandom): Buffer {
   const colons = [...text.matchAll(/":/g)].map((match) => match.index + 2);
   const start = random.pick(colons);
@@ -146,7 +146,7 @@ function insertBytes(text: string, random: SeededRandom): Buffer {
   return Buffer.concat([bytes.subarray(0, at), inserted, bytes.subarray(at)]);
 }
 
-/** The same key again, with another value. */
+/** Repeats a key with another value. */
 function repeatMember(text: string, random: SeededRandom): Buffer {
   const keys = [...text.matchAll(/"\w+"(?=:)/g)].map(([key]) => key);
   return Buffer.from(`${text.slice(0, -1)},${random.pick(keys)}:${random.pick(STRANGE_VALUES)}}`);

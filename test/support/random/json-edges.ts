@@ -1,11 +1,11 @@
-// JSON values on which stores and clients like to differ (S6): what every adapter must give back. docs/state.md has the
-// rule in words.
+// JSON values that stores and clients often treat differently (S6), and what every adapter must return. docs/state.md
+// has the rule.
 
 export interface JsonEdge {
   readonly name: string;
-  /** As it is sent, and as it comes back. */
+  /** The value as it is sent, and as it is returned. */
   readonly text: string;
-  /** The same inside of a value after an update of something else. */
+  /** The returned form inside a value, after an update of another field. */
   readonly afterUpdate: string;
 }
 

@@ -1,11 +1,11 @@
-// JSON texts by chance: every spelling that the grammar allows, and damage of every kind.
+// Random JSON texts: every spelling that the grammar allows, and every kind of damage.
 
 import { JSON_DEPTH_MAX } from '../../../src/protocol/frames/limits.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface JsonMember {
   readonly key: string;
-  /** The value as it stands in the text. */
+  /** The spelling of the value in the text. */
   readonly value: string;
 }
 
@@ -35,7 +35,7 @@ export function objectText(random: SeededRandom, members: readonly JsonMember[])
   return `{${texts.join(',') || space(random)}}`;
 }
 
-/** The bytes with one to three faults, some of which leave valid JSON behind. */
+/** The bytes with one to three faults, after some of which they are still valid JSON. */
 export function damage(random: SeededRandom, bytes: Uint8Array): Uint8Array {
   let damaged = [...bytes];
   for (let fault = random.between(1, 3); fault > 0; fault--) damaged = damageOnce(random, damaged);

@@ -1,4 +1,4 @@
-// Many changes of few items, more than whoever does not read may have unread.
+// Many changes of few items, more than a subscriber that does not read may have unread.
 
 import type { RawWorker } from '../clients/raw-worker.ts';
 import { streamClientsOf } from '../stores/stream-engine.ts';
@@ -9,12 +9,12 @@ const PAD = 'x'.repeat(20_000);
 /** More than any buffer of the system holds. */
 const WRITES_MAX = 20_000;
 
-/** Of both kinds of subscribers the system's own buffers may differ by less than so many hold. */
+/** The buffers of the system differ by less than this for the two kinds of subscribers. */
 const WRITES_MORE = 200;
 
 /**
- * Writes until the engine has let go of everybody but one, who does not read either, and then some more. Returns how
- * many changes there were.
+ * Writes until the engine has closed every subscriber but one, which does not read either, and then some more. Returns
+ * the number of changes.
  */
 export async function writeUntilOneIsLeft(worker: RawWorker): Promise<number> {
   let n = 0;
@@ -31,7 +31,7 @@ export async function writeUntilOneIsLeft(worker: RawWorker): Promise<number> {
   return n;
 }
 
-/** Some are taken away: their next change creates them. */
+/** Some items are deleted: their next change creates them. */
 function change(worker: RawWorker, n: number): Promise<unknown> {
   const item = { ...PRICES, item_id: `i${n % ITEMS}` };
   if (n % 17 === 0) return worker.call('stream::delete', item);

@@ -1,4 +1,4 @@
-// Random values and random update operations on them: names are few, so that operations meet, and some are dangerous.
+// Random values and random update operations. Names are few, so that operations share them, and some are dangerous.
 
 import type { JsonValue } from '../../../src/core/calls/exact-json.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -12,7 +12,7 @@ export function randomValue(random: SeededRandom, depth = 3): JsonValue {
   return random.pick<JsonValue>([null, true, 'text', '', random.below(1000) - 500, random.below(100) / 8]);
 }
 
-/** Read from text, as values come: a `__proto__` in it is a key like any other. */
+/** Parsed from text, like real values: `__proto__` is an ordinary key. */
 export function randomObject(random: SeededRandom, depth = 2): JsonValue {
   const members = Array.from(
     { length: random.below(5) },

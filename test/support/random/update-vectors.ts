@@ -1,5 +1,5 @@
 // The table of update operations that every adapter has to pass: `test/vectors/update-operations.json`, read digit for
-// digit. What is too large to be written down stands there as a recipe:
+// digit. A very large value is written as a recipe:
 //   {"$text": "a", "times": 257}               a text            {"$list": "s", "times": 33}   a list of equal texts
 //   {"$keys": 1025, "with"?: "k"}              an object         {"$ops": 100}                 as many increments of n
 //   {"$nested": 16}, {"$nestedLists": 16}      so many levels    {"$field": name, "is": value} an object of one field
@@ -18,9 +18,9 @@ export interface UpdateVector {
   /** Absent: there is still no value. */
   readonly new: JsonValue | undefined;
   readonly errors: readonly { readonly op_index: number; readonly code: string }[];
-  /** Whether there is something to write and an event to tell. */
+  /** Whether the store writes and sends an event. */
   readonly changed: boolean;
-  /** The whole call is refused with this code, and a message that names this. */
+  /** The whole call is refused with this code, and a message with this text. */
   readonly refused: { readonly code: string; readonly naming: string } | undefined;
 }
 
@@ -52,7 +52,7 @@ function readVector(entry: JsonValue): UpdateVector {
     old: cooked(old),
     ops: made,
     new: cooked(after),
-    // The table is our own: what stands there has the shape that the interface says.
+    // The file belongs to this repository: it has the shape of the interface.
     errors: expected as unknown as UpdateVector['errors'],
     changed: typeof changed === 'boolean' ? changed : isList(made) && expected.length < made.length,
     refused: refused as unknown as UpdateVector['refused'],

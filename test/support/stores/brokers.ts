@@ -1,4 +1,4 @@
-// The two brokers that can keep queues, each behind a proxy that can make it seem to be gone.
+// The two brokers that can keep queues, each behind a proxy that can cut its connections.
 
 import { CutProxy } from '../load/cut-proxy.ts';
 import { newKeyPrefix, removeKeys } from './ext-store.ts';
@@ -7,7 +7,7 @@ import { SHARED_REDIS } from './redis-server.ts';
 
 export interface BrokerKind {
   readonly name: 'rabbitmq' | 'extstore';
-  /** Why it cannot be used here. */
+  /** Why the broker cannot be used here. */
   readonly refusal: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export class Broker implements AsyncDisposable {
   readonly proxy: CutProxy;
   readonly #kind: BrokerKind;
   readonly #prefix: string;
-  /** By name: only RabbitMQ has to be told what there is to remove. */
+  /** Queues to remove, by name, which RabbitMQ needs. */
   readonly #queues: readonly string[];
 
   private constructor(kind: BrokerKind, proxy: CutProxy, queues: readonly string[]) {
@@ -35,7 +35,7 @@ export class Broker implements AsyncDisposable {
     return new Broker(kind, await CutProxy.start(port), queues);
   }
 
-  /** As it is written into a configuration file. */
+  /** The adapter as text for a configuration file. */
   #adapter(isDirect: boolean): string {
     const url = new URL(urlOf(this.#kind));
     if (!isDirect) {
@@ -47,7 +47,7 @@ export class Broker implements AsyncDisposable {
     return `{name: extstore, config: {extstore_url: '${url}', key_prefix: '${this.#prefix}', lease_ms: 2000}}`;
   }
 
-  /** `isDirect`: the proxy is passed by, and the broker itself sees how a connection ends. */
+  /** `isDirect`: without the proxy, so that the broker sees how a connection ends. */
   yaml(queues = '{}', { isDirect = false } = {}): string {
     return `drain_timeout_ms: 300
 workers:

@@ -1,4 +1,4 @@
-// One queue of an adapter, by verbs that wait.
+// One queue of an adapter, with methods that return promises.
 
 import { expect } from 'vitest';
 import type {

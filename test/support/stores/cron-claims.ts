@@ -1,17 +1,16 @@
-// Claims of cron ticks in the commands of the real store, over a map in memory that outlives any number of engines.
+// Claims of cron ticks by the commands of the real store, on a map in memory that outlives the engines of a test.
 
 import type { Clock } from '../../../src/effects/clock.ts';
-import { storeClaims } from '../../../src/modules/cron/adapters/kv.ts';
-import type { TickClaims } from '../../../src/modules/cron/claims.ts';
-import { CRON_COMMANDS } from '../../../src/store/commands/cron/index.ts';
+import { storeClaims, type TickClaims } from '../../../src/modules/cron/claims.ts';
 import { MemoryStore } from '../../../src/store/kv/kv-memory.ts';
+import { COMMANDS } from '../../../src/store/thread/commands.ts';
 import { STORE_LIMITS, type Store } from '../../../src/store/thread/contract.ts';
 
 export class CronDisk {
   readonly #kv = new MemoryStore();
-  /** Set: every command fails with this text, as on a broken disk. */
+  /** If set, every command fails with this text, as on a broken disk. */
   trouble: string | undefined;
-  /** Answers that have not been given: with `isSlow` they wait for `answer`. */
+  /** Pending answers: with `isSlow` they wait for `answer`. */
   readonly #waiting: (() => void)[] = [];
   isSlow = false;
 
@@ -19,7 +18,7 @@ export class CronDisk {
     return storeClaims(this.#store(clock), () => {});
   }
 
-  /** Gives the answers that wait. */
+  /** Delivers the pending answers. */
   answer(): void {
     for (const give of this.#waiting.splice(0)) give();
   }
@@ -27,10 +26,10 @@ export class CronDisk {
   #store(clock: Clock): Store {
     return {
       trouble: undefined,
-      facts: {},
+      details: {},
       watch: () => () => {},
       run: (name, input, done) => {
-        const command = CRON_COMMANDS.find((candidate) => candidate.name === name);
+        const command = COMMANDS.find((candidate) => candidate.name === name);
         if (command === undefined) throw new Error(`There is no command ${name}`);
         const world = {
           ...{ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs(), run: '1', epoch: '1' },

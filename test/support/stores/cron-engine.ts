@@ -1,4 +1,4 @@
-// An engine in memory with the cron module on a clock that the test sets, and a disk for claims that outlives it.
+// An engine in memory with the cron module, on a clock that the test moves, and a store of claims that outlives it.
 
 import { createCron } from '../../../src/modules/cron/index.ts';
 import type { TestWorker } from '../clients/test-worker.ts';
@@ -8,7 +8,7 @@ import { FakeClock } from '../fakes/fake-clock.ts';
 import type { ReceivedFrame } from '../fakes/fake-socket.ts';
 import { CronDisk } from './cron-claims.ts';
 
-/** A moment at which nothing is due but what happens every second. */
+/** A time at which only triggers of every second are due. */
 export const START = Date.UTC(2026, 10, 21, 12, 0, 0, 500);
 
 const STEP_MS = 5_000;
@@ -29,7 +29,7 @@ export class CronEngine {
     this.worker.register('job');
   }
 
-  /** `early` happens when the trigger type is there and the module has not started yet. */
+  /** `early` runs when the trigger type exists and the module has not started yet. */
   static async start(
     disk = new CronDisk(),
     clock = new FakeClock({ startMs: START }),
@@ -45,7 +45,7 @@ export class CronEngine {
     return new CronEngine(engine, disk, module);
   }
 
-  /** The process dies: nothing is told to anybody, and another engine starts on the same disk after a while. */
+  /** Ends the engine like a crash, and starts another one on the same store after a while. */
   async crash(downMs: number): Promise<CronEngine> {
     this.#module.stop();
     this.engine.stop();
@@ -57,7 +57,7 @@ export class CronEngine {
     this.worker.bind(id, 'cron', functionId, { config });
   }
 
-  /** Lets time pass with a worker that lives and answers; returns the times its calls were scheduled for. */
+  /** Moves the clock with a worker that answers; returns the scheduled times of its calls. */
   pass(ms: number, read: (call: ReceivedFrame) => string = timeOf): string[] {
     const ticks: string[] = [];
     for (let left = ms; left > 0; left -= STEP_MS) {
@@ -68,7 +68,7 @@ export class CronEngine {
     return ticks;
   }
 
-  /** Times that calls since the last look were scheduled for, as `12:00:01`; every call is answered. */
+  /** Answers all calls since the last time; returns their scheduled times, as `12:00:01`. */
   ticks(by = this.worker, read: (call: ReceivedFrame) => string = timeOf): string[] {
     return this.calls(by).map((call) => {
       by.result(call, null);

@@ -1,4 +1,4 @@
-// A store in the Redis of the machine, with keys of its own that are gone afterwards.
+// A store in the Redis of the machine, with its own keys, which are removed afterwards.
 
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
@@ -6,7 +6,7 @@ import { Counters } from '../../../src/core/registry/counters.ts';
 import { type Clock, systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
-import { ExtStore } from '../../../src/store/redis/store.ts';
+import { RedisStore } from '../../../src/store/redis/store.ts';
 import type { StoreLimits } from '../../../src/store/thread/contract.ts';
 import { SHARED_REDIS } from './redis-server.ts';
 
@@ -24,17 +24,21 @@ export function newKeyPrefix(): string {
 }
 
 /** Not started yet. */
-export function createExtStore({ url = SHARED_REDIS, keyPrefix = newKeyPrefix(), ...setup }: ExtStoreSetup): ExtStore {
+export function createExtStore({
+  url = SHARED_REDIS,
+  keyPrefix = newKeyPrefix(),
+  ...setup
+}: ExtStoreSetup): RedisStore {
   const { limits = {}, isDropIn = false, clock = systemClock, log = [] } = setup;
   const write = (line: string): void => void log.push(line);
   const logger = createLogger({ level: 'debug', format: 'default', clock: systemClock, write });
   const random = systemRandom;
   const counters = new Counters();
   const own = { purpose: 'test', limits, isDropIn, isWatched: true };
-  return new ExtStore({ url: () => url, keyPrefix, ...own, clock, random, logger, counters });
+  return new RedisStore({ url: () => url, keyPrefix, ...own, clock, random, logger, counters });
 }
 
-export async function startExtStore(setup: ExtStoreSetup = {}): Promise<ExtStore> {
+export async function startExtStore(setup: ExtStoreSetup = {}): Promise<RedisStore> {
   const store = createExtStore(setup);
   await store.start();
   return store;

@@ -1,4 +1,4 @@
-// The way of events to subscribers, with a store that answers when the test says so and sockets without a network.
+// The path of events to subscribers, with a store that answers when the test asks it to, and sockets without a network.
 
 import { Clients } from '../../../src/modules/stream/clients.ts';
 import { Feeds } from '../../../src/modules/stream/feeds.ts';
@@ -24,10 +24,10 @@ interface Asked {
 export class FeedsInMemory {
   readonly store = new StreamStore();
   readonly engine = new EngineInMemory();
-  /** Subscriptions whose snapshot the store was asked for. */
+  /** Pending requests for snapshots. */
   readonly asked: Asked[] = [];
   readonly feeds: Feeds;
-  readonly joinsAndLeaves: CountedVisits;
+  readonly joinsAndLeaves: CountedJoinsAndLeaves;
   readonly clients: Clients;
 
   constructor(limits = TEST_STREAM_LIMITS) {
@@ -40,7 +40,7 @@ export class FeedsInMemory {
       overflowed: (subscription) => this.clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
-    this.joinsAndLeaves = new CountedVisits(router, logger, limits.askMs);
+    this.joinsAndLeaves = new CountedJoinsAndLeaves(router, logger, limits.askMs);
     this.clients = new Clients({
       clock,
       router,
@@ -78,14 +78,14 @@ export class FeedsInMemory {
     return this.store.run('stream::delete', { ...GROUP, item_id }).events ?? [];
   }
 
-  /** The store answers the oldest question with what is there now. */
+  /** Answers the oldest request with the present content. */
   answerNext(): void {
     const [next] = this.asked.splice(0, 1);
     if (next === undefined) throw new Error('The store was asked nothing');
     next.answer(this.#snapshotFor(next));
   }
 
-  /** The store cannot say what there is. */
+  /** Fails the oldest request. */
   failNext(): void {
     this.asked.splice(0, 1)[0]?.answer({ error: { code: 'STORAGE_CORRUPT', message: 'damaged' } });
   }
@@ -99,7 +99,7 @@ export class FeedsInMemory {
   }
 }
 
-class CountedVisits extends JoinsAndLeaves {
+class CountedJoinsAndLeaves extends JoinsAndLeaves {
   leaveCount = 0;
 
   override leave(subscription: Subscription): void {
@@ -124,13 +124,13 @@ export class FeedsClient {
     this.#events.message(Buffer.from(JSON.stringify(message)), false);
   }
 
-  /** The connection breaks. */
+  /** Cuts the connection. */
   drop(): void {
     this.socket.markClosed();
     this.#events.closed(1006);
   }
 
-  /** Everything that came, as number and kind. */
+  /** All received messages, as number and kind. */
   get heard(): readonly string[] {
     return this.messages.map(({ seq, event }) => `${seq} ${event.type}`);
   }

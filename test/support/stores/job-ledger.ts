@@ -1,22 +1,22 @@
-// What producers and handlers saw, kept outside of the engine: receipts, starts and ends, to compare after a crash.
+// The records of producers and handlers outside of the engine: receipts, starts and ends, to compare after a crash.
 
 import type { Frame, RawWorker } from '../clients/raw-worker.ts';
 import { waitFor } from '../wait-for.ts';
 import { deadLettersOf, enqueue, statsOf } from './queue-engine.ts';
 
 export class JobLedger {
-  /** Receipts that a producer holds. */
+  /** Receipts that a producer has received. */
   readonly receipts = new Set<string>();
   /** How often a handler was started, by receipt. */
   readonly starts = new Map<string, number>();
   /** Receipts whose handler has answered. */
   readonly ends = new Set<string>();
-  /** Receipts whose attempt was another than the first. */
+  /** Receipts of jobs that ran with a later attempt. */
   readonly retried = new Set<string>();
 
   /**
-   * `count` producers, each sending its next job when it has the receipt of the last; ends with the connection.
-   * `goesOn`: also when a job was refused.
+   * Runs `count` producers, each of which sends its next job after the receipt of the last one, until the connection ends.
+   * `goesOn`: after a refusal too.
    */
   produce(worker: RawWorker, functionId: string, count: number, { goesOn = false } = {}): void {
     let isOver = false;
@@ -32,7 +32,7 @@ export class JobLedger {
             if (receipt !== undefined) this.receipts.add(receipt);
             if (receipt !== undefined || goesOn) send(job + 1);
           },
-          // The connection ended: what became of the job is unknown, and nobody holds a receipt.
+          // The connection ended: the fate of the job is unknown, and no producer has a receipt.
           () => {},
         );
       };
@@ -40,7 +40,7 @@ export class JobLedger {
     }
   }
 
-  /** A job that is sent from now on is taken, tried again until it is, and run: receipts of before say nothing. */
+  /** Sends a new job until it is accepted, and waits until it has run: earlier receipts prove nothing. */
   async passes(worker: RawWorker, functionId: string, timeoutMs: number): Promise<void> {
     const receipt = await waitFor(
       'a job is taken again',
@@ -64,7 +64,7 @@ export class JobLedger {
     });
   }
 
-  /** Receipts whose job was neither run nor is a dead letter. */
+  /** Receipts whose job has not run and is not a dead letter. */
   async lost(worker: RawWorker): Promise<string[]> {
     await waitFor('the queue is empty', async () => (await statsOf(worker)).depth === 0, 60_000);
     const dead = new Set((await deadLettersOf(worker)).map(({ id }) => id));

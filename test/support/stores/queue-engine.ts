@@ -5,9 +5,9 @@ import type { Frame, RawWorker } from '../clients/raw-worker.ts';
 import { startTestEngine, type TestEngine } from '../engine/test-engine.ts';
 
 export interface QueueYaml {
-  /** Of `queue_configs`, as one line of YAML. */
+  /** `queue_configs`, as one line of YAML. */
   readonly queues?: string;
-  /** Where the jobs are; in memory when left out. */
+  /** The adapter; in memory by default. */
   readonly folder?: string;
   readonly drainTimeoutMs?: number;
 }

@@ -1,4 +1,4 @@
-// The queue commands on a store in memory, with a clock that the test sets.
+// The queue commands on a store in memory, with a clock that the test moves.
 
 import type {
   AdvanceAnswer,
@@ -12,7 +12,6 @@ import type {
 import { isStoreHead } from '../../../src/generated/queue-shapes.ts';
 import { decodeAdvanced, decodeAnswers, encodeEnqueue, encodeStep } from '../../../src/store/commands/queue/codecs.ts';
 import { encodeFramed, parseAs, toJson } from '../../../src/store/commands/queue/encoding.ts';
-import { QUEUE_COMMANDS } from '../../../src/store/commands/queue/index.ts';
 import { jobKey, rangeOf, storeHeadKey } from '../../../src/store/commands/queue/keys.ts';
 import { readReceipt } from '../../../src/store/commands/queue/receipt.ts';
 import { BufferedKv } from '../../../src/store/kv/buffered-kv.ts';
@@ -20,16 +19,17 @@ import { keysBelow, SPACE } from '../../../src/store/kv/keys.ts';
 import type { Kv, KvEntry, RangeOptions } from '../../../src/store/kv/kv.ts';
 import { MemoryStore } from '../../../src/store/kv/kv-memory.ts';
 import { DamagedRecord } from '../../../src/store/kv/record.ts';
+import { COMMANDS } from '../../../src/store/thread/commands.ts';
 import { STORE_LIMITS } from '../../../src/store/thread/contract.ts';
 
 const RULES = { maxJobs: 1_000_000, maxDeadLetters: 100_000, unroutableTtlMs: 86_400_000 };
 
 export class QueueStore {
   nowMs = 1_000_000;
-  /** Of the clock that nobody sets, less than the one on the wall: until `setWallClock` both go together. */
+  /** The distance of the monotonic clock to the wall clock: until `setWallClock` both run together. */
   #behindMs = 0;
   #runs = 1;
-  /** Records that commands met damaged and did without. */
+  /** Damaged records that commands have skipped. */
   damagedRecords = 0;
   readonly #store = new MemoryStore();
   readonly #damaged = new DamagedKeys();
@@ -41,29 +41,29 @@ export class QueueStore {
     this.#rules = { ...RULES, ...rules };
   }
 
-  /** Somebody sets the clock on the wall, forward or back; no time passes. */
+  /** Sets the wall clock, forward or back; no time passes. */
   setWallClock(byMs: number): void {
     this.nowMs += byMs;
     this.#behindMs += byMs;
   }
 
-  /** Another run of an engine on the same store. The monotonic clock begins somewhere else. */
+  /** Another run of an engine on the same store. The monotonic clock starts at another time. */
   restart(): void {
     this.#runs++;
     this.#behindMs = this.nowMs;
   }
 
-  /** How many records there are, of any kind. */
+  /** The number of records of any kind. */
   get recordCount(): number {
     return this.#store.read((kv) => [...kv.range(Buffer.of(0), Buffer.of(255))].length);
   }
 
-  /** Of that kind (`keys.ts`), the n-th record from now on fails its checksum. */
+  /** Makes the n-th record of that kind (`keys.ts`) fail its checksum. */
   damage(kind: RecordKind, nth = 0): void {
     this.#damaged.add(this.#keyOf(kind, nth));
   }
 
-  /** The last byte of its key is another one: it leads somewhere else. */
+  /** Changes the last byte of its key, so that it refers to another record. */
   misplace(kind: RecordKind, nth = 0): void {
     const key = this.#keyOf(kind, nth);
     this.#store.write((kv) => {
@@ -195,7 +195,7 @@ export class QueueStore {
   }
 
   #run(command: string, bytes: Buffer): Buffer {
-    const found = QUEUE_COMMANDS.find(({ name }) => name === command);
+    const found = COMMANDS.find(({ name }) => name === command);
     if (found === undefined) throw new Error(`There is no command ${command}`);
     const clocks = { nowMs: this.nowMs, monotonicMs: this.nowMs - this.#behindMs, run: `run ${this.#runs}` };
     const world = { ...clocks, epoch: 'e', isDropIn: false, limits: STORE_LIMITS, wantsEvents: false };

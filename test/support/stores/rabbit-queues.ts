@@ -1,4 +1,4 @@
-// The adapter `rabbitmq` of queues, on the RabbitMQ of the machine, with queues of its own that are gone afterwards.
+// The adapter `rabbitmq` of queues, on the RabbitMQ of the machine, with its own queues, which are removed afterwards.
 
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -10,10 +10,10 @@ import { systemRandom } from '../../../src/effects/random.ts';
 import { RabbitQueues } from '../../../src/modules/queue/adapters/rabbit/adapter.ts';
 import { BrokerNames, RUNGS } from '../../../src/modules/queue/adapters/rabbit/topology.ts';
 
-/** Shared by all tests: keep to queues with a prefix of your own. */
+/** Shared by all tests: use only queues with a prefix of the test. */
 export const SHARED_RABBITMQ = process.env.SVC_TEST_RABBITMQ ?? 'amqp://guest:guest@127.0.0.1:5672';
 
-/** Why tests that need a RabbitMQ cannot run here; `undefined`: they can. On CI they have to. */
+/** Why tests that need a RabbitMQ cannot run here; `undefined` if they can. On CI they must run. */
 export const NO_RABBITMQ =
   process.env.CI !== undefined || (await takesConnections())
     ? undefined

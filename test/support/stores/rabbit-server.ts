@@ -1,5 +1,5 @@
-// A RabbitMQ of the test's own, a node with ports and files of its own, which it may kill, stop and start again. The
-// one that the machine has is shared and never touched.
+// A RabbitMQ node of the test, with its own ports and files, which the test may kill, stop and start again. The node of
+// the machine is shared and is not touched.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,10 @@ import { takesConnections } from '../engine/takes-connections.ts';
 import { TemporaryFolder } from '../engine/temporary-folder.ts';
 import { waitFor } from '../wait-for.ts';
 
-/** Not the one in /usr/sbin: that one changes the user, and waits for nobody. */
+/** Not the script in /usr/sbin, which changes the user and does not wait. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
-/** Why tests that stop a RabbitMQ cannot run here; `undefined`: they can. On CI they have to. */
+/** Why tests that stop a RabbitMQ cannot run here; `undefined` if they can. On CI they must run. */
 export const NO_RABBITMQ_SERVER =
   process.env.CI !== undefined || existsSync(PROGRAM)
     ? undefined
@@ -64,14 +64,14 @@ export class RabbitServer implements AsyncDisposable {
     return `amqp://guest:guest@127.0.0.1:${this.#port}`;
   }
 
-  /** With what it kept; it takes connections when this resolves. */
+  /** Starts it with its data; it accepts connections when this resolves. */
   async start(): Promise<void> {
     rmSync(join(this.#folder.path, 'pid'), { force: true });
     this.#node = spawn(PROGRAM, [], { env: this.#environment, stdio: 'ignore' });
     await waitFor('RabbitMQ takes connections', () => takesConnections(this.#port), START_MS_MAX);
   }
 
-  /** SIGKILL: as a crash would end it. SIGTERM: in good order. */
+  /** SIGKILL: as in a crash. SIGTERM: an orderly stop. */
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const node = this.#node;
     this.#node = undefined;
@@ -81,7 +81,7 @@ export class RabbitServer implements AsyncDisposable {
     await ended;
   }
 
-  /** Of the node itself: what was started is a shell that waits for it. */
+  /** The process id of the node: the started process is a shell that waits for it. */
   #pid(): number {
     return Number(readFileSync(join(this.#folder.path, 'pid'), 'utf8'));
   }

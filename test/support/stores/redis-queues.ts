@@ -1,4 +1,4 @@
-// The adapter `extstore` of queues, on the Redis of the machine or on one of the test's own.
+// The adapter `extstore` of queues, on the Redis of the machine or of the test.
 
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../../src/effects/clock.ts';

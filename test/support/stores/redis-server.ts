@@ -1,4 +1,4 @@
-// A Redis of the test's own, which it may stop and start again; and the one that the machine has.
+// A Redis of the test, which it may stop and start again, and the Redis of the machine.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,10 +7,10 @@ import { freePort } from '../../../bench/support/free-port.ts';
 import { takesConnections } from '../engine/takes-connections.ts';
 import { waitFor } from '../wait-for.ts';
 
-/** Shared by all tests: keep to keys and channels with a prefix of your own. */
+/** Shared by all tests: use only keys and channels with a prefix of the test. */
 export const SHARED_REDIS = process.env.SVC_TEST_REDIS ?? 'redis://127.0.0.1:6379';
 
-/** Why tests that stop a Redis cannot run here; `undefined`: they can. On CI they have to. */
+/** Why tests that stop a Redis cannot run here; `undefined` if they can. On CI they must run. */
 export const NO_REDIS_SERVER =
   process.env.CI !== undefined || spawnSync('redis-server', ['--version']).status === 0
     ? undefined
@@ -24,7 +24,7 @@ export class RedisServer implements AsyncDisposable {
     this.port = port;
   }
 
-  /** A port for a Redis that does not run yet. */
+  /** A free port for a Redis that is not started yet. */
   static async reserve(): Promise<RedisServer> {
     return new RedisServer(await freePort());
   }

@@ -1,11 +1,11 @@
-// Many callers that write state at once and remember what was acknowledged: after a crash, nothing of that may be lost.
+// Many callers that write state at once and remember the acknowledged writes, which must not be lost in a crash.
 
 import type { Frame, RawWorker } from '../clients/raw-worker.ts';
 
 export interface Acknowledged {
   /** The newest acknowledged value of each key. */
   readonly values: ReadonlyMap<string, number>;
-  /** What was refused: it must not be there afterwards. Only of runs whose refusals are certain. */
+  /** Refused values, which must not be in the store. Only of runs whose refusals are certain. */
   readonly refused: ReadonlyMap<string, number>;
 }
 
@@ -58,7 +58,7 @@ export class StateWriters {
     }
   }
 
-  /** `undefined`: the connection ended first, so nobody knows whether it was made. */
+  /** `undefined`: the connection ended first, so it is unknown whether the write was made. */
   async #answerOrEnd(entry: object): Promise<Frame | undefined> {
     try {
       return await this.#worker.call('state::set', entry);

@@ -1,9 +1,9 @@
-// One command of a store, its input as JSON, and what came of it.
+// Runs one command of a store with JSON input, and reads its outcome.
 
 import type { Store, StoreReply } from '../../../src/store/thread/contract.ts';
 
 export interface CommandResult extends Omit<StoreReply, 'result'> {
-  /** As JSON text; `undefined` where there is none. */
+  /** The result as JSON text; `undefined` if there is none. */
   readonly text: string | undefined;
   readonly value: unknown;
 }

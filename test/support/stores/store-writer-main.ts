@@ -1,5 +1,5 @@
-// Writes transactions into a store, one after the other, and says `done <n>` as soon as the n-th is acknowledged.
-// Arguments: folder, how many, seed. The n-th sets `last` to n, and some other keys to values that n decides.
+// Writes transactions into a store, one after the other, and prints `done <n>` when the n-th is acknowledged.
+// Arguments: folder, how many, seed. The n-th sets `last` to n, and some other keys to values computed from n.
 
 import { writeSync } from 'node:fs';
 import { openStore } from '../../../src/store/kv/open-store.ts';
@@ -7,7 +7,7 @@ import { directory } from '../engine/running-store.ts';
 import { changesOf, keyOf, LAST } from '../load/power-loss.ts';
 
 const [folder = '', count = '0', seed = '0'] = process.argv.slice(2);
-const opened = openStore({ place: directory(folder, 0), newEpoch: 'epoch' });
+const opened = openStore({ location: directory(folder, 0), newEpoch: 'epoch' });
 if (!opened.ok) throw new Error(opened.message);
 writeSync(1, 'done 0\n');
 for (let number = 1; number <= Number(count); number++) {

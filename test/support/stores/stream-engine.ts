@@ -1,4 +1,4 @@
-// A test engine with the stream server, its items in memory unless the test says otherwise.
+// A test engine with the stream server. Its items are in memory by default.
 
 import type { Clock } from '../../../src/effects/clock.ts';
 import type { RawWorker } from '../clients/raw-worker.ts';
@@ -11,7 +11,7 @@ export interface StreamEngine extends TestEngine {
 
 const IN_MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
 
-/** `config`: further lines of the module's own; `top`: further lines of the file; `store`: where items are kept. */
+/** `config`: more lines of the module; `top`: more lines of the file; `store`: where items are kept. */
 export function streamYaml(config = '', top = '', store = IN_MEMORY): string {
   const lines = ['port: 0', 'host: 127.0.0.1', store, config].filter((line) => line !== '');
   const module = `  - name: svc-stream\n    config:\n${lines.map((line) => `      ${line}\n`).join('')}`;

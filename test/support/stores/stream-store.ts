@@ -1,7 +1,7 @@
-// The stream commands on a store in memory, with a clock that the test sets.
+// The stream commands on a store in memory, with a clock that the test moves.
 
-import { STREAM_COMMANDS } from '../../../src/store/commands/stream/index.ts';
 import { MemoryStore } from '../../../src/store/kv/kv-memory.ts';
+import { COMMANDS } from '../../../src/store/thread/commands.ts';
 import {
   STORE_LIMITS,
   type StoreEvent,
@@ -29,9 +29,9 @@ export class StreamStore {
   limits: StoreLimits = STORE_LIMITS;
   readonly #store = new MemoryStore();
 
-  /** Throws the refusal of a command. `input` is text where the test cares for every byte of it. */
+  /** Throws the refusal of a command. `input` may be text, for tests that need exact bytes. */
   run(command: string, input: object | string = {}): StoreReply {
-    const found = STREAM_COMMANDS.find(({ name }) => name === command);
+    const found = COMMANDS.find(({ name }) => name === command);
     if (found === undefined) throw new Error(`There is no command ${command}`);
     const bytes = Buffer.from(typeof input === 'string' ? input : JSON.stringify(input));
     const world = {

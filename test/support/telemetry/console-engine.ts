@@ -1,9 +1,9 @@
-// An engine with all that the console shows, and a client that holds every answer against the contract.
+// An engine with everything that the console shows, and a client that checks every answer against the contract.
 
 import { WebSocket } from 'ws';
-import type { ErrorEnvelope } from '../../../src/console-api/envelope.ts';
-import type { LiveFrame, LiveItems, LiveRequest } from '../../../src/console-api/live.ts';
-import type { AnswerOf, RouteName } from '../../../src/console-api/routes.ts';
+import type { ErrorEnvelope } from '../../../src/console/api/envelope.ts';
+import type { LiveFrame, LiveItems, LiveRequest } from '../../../src/console/api/live.ts';
+import type { AnswerOf, RouteName } from '../../../src/console/api/routes.ts';
 import { answerChecks, isErrorEnvelope, isLiveFrame, itemChecks } from '../../../src/generated/console-contract.ts';
 import { ask, type HttpAsk, type HttpReply } from '../clients/http-engine.ts';
 import { startTestEngine, type TestEngine } from '../engine/test-engine.ts';
@@ -17,11 +17,11 @@ export interface ConsoleEngine extends TestEngine {
 }
 
 export interface ConsoleEngineOptions {
-  /** Further lines at the top of the file. */
+  /** More lines at the top of the file. */
   readonly top?: string;
-  /** Further queues, after a comma. */
+  /** More queues, after a comma. */
   readonly queues?: string;
-  /** Lines of further modules. */
+  /** Lines of more modules. */
   readonly modules?: readonly string[];
   readonly httpPort?: number;
   readonly port?: number;
@@ -136,7 +136,7 @@ export class LiveClient implements AsyncDisposable {
     this.socket.send(JSON.stringify(request));
   }
 
-  /** Subscribed when this resolves. */
+  /** Resolves when it is subscribed. */
   async subscribe(topic: string, more: Partial<Extract<LiveRequest, { op: 'sub' }>> = {}): Promise<number> {
     const id = this.#nextId++;
     this.#topics.set(id, topic);

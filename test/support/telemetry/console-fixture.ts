@@ -1,20 +1,20 @@
-// A console server without an engine behind it: the built pages, and answers in the shapes of the contract from records
-// that a test hands in. For states that a real engine takes long to reach: 100 000 spans, hostile names, missing modules.
+// A console server without an engine: the built pages, and answers in the shapes of the contract from records of the
+// test. For states that a real engine takes long to reach: 100 000 spans, hostile names, missing modules.
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../../src/console-api/console-server.ts';
-import type { LiveRequest } from '../../../src/console-api/live.ts';
-import type { LogHistogram, LogRow, LogSearch, SpanRow, TraceRow } from '../../../src/console-api/telemetry.ts';
+import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../../src/console/api/console-server.ts';
+import type { LiveRequest } from '../../../src/console/api/live.ts';
+import type { LogHistogram, LogRow, LogSearch, SpanRow, TraceRow } from '../../../src/console/api/telemetry.ts';
 import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts';
 
 export interface FixtureData {
   /** Spans of any number of traces. */
   readonly spans: SpanRecord[];
   readonly logs: LogRow[];
-  /** Answered to every call below that path, with 404. */
+  /** Text of the 404 for every call below that path. */
   readonly missing?: { readonly path: string; readonly error: unknown };
 }
 
@@ -23,7 +23,7 @@ export interface ConsoleFixture extends AsyncDisposable {
   readonly data: FixtureData;
   /** Sends a batch to every subscriber of a topic. */
   push(topic: string, items: readonly unknown[]): void;
-  /** As the server does when a subscriber is too slow. */
+  /** Closes a subscriber as too slow. */
   gap(topic: string, dropped: number): void;
   /** Bodies of the calls so far, by route: `POST /traces/search`. */
   calls(route: string): unknown[];

@@ -1,6 +1,6 @@
-// Living data for the trace and log pages: a shop of four services, with queues, retries, errors, and one large trace.
+// Sample data for the trace and log pages: a shop of four services, with queues, retries, errors and one large trace.
 
-import type { LogRow } from '../../../src/console-api/telemetry.ts';
+import type { LogRow } from '../../../src/console/api/telemetry.ts';
 import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts';
 import type { SeededRandom } from '../random/seeded-random.ts';
 

@@ -1,4 +1,4 @@
-// A running engine that observes, and questions to it.
+// A running engine with observability, and queries to it.
 
 import type { RawWorker } from '../clients/raw-worker.ts';
 
@@ -10,10 +10,10 @@ workers:
     config: {port: 0}
 `;
 
-/** Without an entry of the module: memory, everything on. */
+/** Without an entry of the module: everything is on and in memory. */
 export const OBSERVED = PORT;
 
-/** With an entry; `top` stands above the list. */
+/** With an entry; `top` is the text before the list. */
 export function observedBy(config: string, top = ''): string {
   return `${top}${PORT}  - name: svc-observability\n    config: ${config}\n`;
 }

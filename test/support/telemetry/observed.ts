@@ -1,4 +1,4 @@
-// What an engine in memory lets be seen: its collector hands batches straight to the opener, as the two threads do.
+// The telemetry of an engine in memory: its collector passes batches directly to the opener, without threads.
 
 import { PRESSURE } from '../../../src/core/limits/pressure.ts';
 import type { CallCounts, TelemetryBatch, WorkerCounts } from '../../../src/core/telemetry/records/intake.ts';
@@ -26,7 +26,7 @@ export const OBSERVE_ALL: CollectorSettings = {
 
 export class Observed {
   readonly collector: Collector;
-  /** While true the telemetry thread takes nothing. */
+  /** While true the telemetry thread accepts nothing. */
   isFull = false;
   readonly batches: TelemetryBatch[] = [];
   readonly #opener: BatchOpener;
@@ -41,11 +41,11 @@ export class Observed {
     const { clock, context } = engine;
     const observed = this;
     this.#opener = new BatchOpener({
-      facts: { serviceName: 'svc', engineVersion: '0.0.0', resource: { 'service.name': 'svc' } },
+      service: { serviceName: 'svc', engineVersion: '0.0.0', resource: { 'service.name': 'svc' } },
       logsRatio: () => settings.logsRatio ?? 1,
       nowMs: () => clock.nowMs(),
       token: () => context.random.token(),
-      isQuiet: (traceId) => context.quietMarks.isMarked(traceId),
+      isQuiet: (traceId) => context.quietTraces.isMarked(traceId),
     });
     this.collector = new Collector(
       { ...OBSERVE_ALL, ...settings },

@@ -1,5 +1,5 @@
-// A collector for tests: OTLP over gRPC (node:http2) and over HTTP (node:http), read by the official protobuf
-// definitions, as the protobuf compiler made them. Another package than the one that writes carries them.
+// A collector for tests: OTLP over gRPC (node:http2) and HTTP (node:http), read with the official protobuf definitions
+// of another package than the one that writes.
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-/** How it answers from now on. */
+/** How it answers the next requests. */
 export type Behaviour =
   | { readonly kind: 'take' }
   /** Never answers. */
@@ -70,9 +70,9 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly spans: ReceivedSpan[];
   readonly logs: ReceivedLog[];
   readonly metrics: ReceivedMetric[];
-  /** The resources of all that came, in order. */
+  /** The resources of all received records, in order. */
   readonly resources: Readonly<Record<string, unknown>>[];
-  /** How many records each request held; also of those that were refused or held. */
+  /** The number of records of each request, refused and delayed ones too. */
   readonly batches: { readonly path: string; readonly records: number }[];
   readonly headers: IncomingHttpHeaders[];
   behave(behaviour: Behaviour): void;
@@ -144,7 +144,7 @@ function grpcServer(inbox: Inbox, behaviour: () => Behaviour): Listening {
       if (now.kind === 'hold') return;
       const status = now.kind === 'refuse' ? now.status : 0;
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': 'as told' }));
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': 'as configured' }));
       // An empty message of the response type: five bytes of framing.
       stream.end(status === 0 ? Buffer.alloc(5) : undefined);
     });

@@ -1,4 +1,4 @@
-// Reads the text format of Prometheus as strictly as it does: every sample belongs to the family announced above it.
+// Reads the text format of Prometheus as strictly as Prometheus: every sample belongs to the family declared before it.
 
 export interface PrometheusSample {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface PrometheusFamily {
   readonly samples: readonly PrometheusSample[];
 }
 
-/** Throws at the first line that is not well formed. */
+/** Throws at the first malformed line. */
 export function parsePrometheus(text: string): Map<string, PrometheusFamily> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end');
   const families = new Map<string, PrometheusFamily & { samples: PrometheusSample[] }>();

@@ -1,10 +1,10 @@
-// Traces for the tests of the console: from a few lines of words, or from chance.
+// Traces for the tests of the console, from a few words or at random.
 
 import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts';
 import type { SeededRandom } from '../random/seeded-random.ts';
 
 export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
-/** Small enough that a double holds every nanosecond after it: times compare exactly. */
+/** Small enough for a double to hold every later nanosecond: times compare exactly. */
 export const TRACE_START_NS = 1_000_000_000;
 const NS_PER_MS = 1_000_000;
 

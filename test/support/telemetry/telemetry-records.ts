@@ -1,6 +1,11 @@
-// Records of telemetry for tests, whole where a test does not care.
+// Records of telemetry for tests, with defaults for every field.
 
-import type { LogRecord, MetricRecord, SpanRecord } from '../../../src/core/telemetry/records/records.ts';
+import type {
+  HistogramPoint,
+  LogRecord,
+  MetricRecord,
+  SpanRecord,
+} from '../../../src/core/telemetry/records/records.ts';
 
 export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 /** 2026-01-02T03:04:05Z. */
@@ -49,5 +54,18 @@ export function metricRecord(parts: Partial<MetricRecord> = {}): MetricRecord {
     service_name: 'svc',
     timestamp_unix_nano: START_NANO,
     ...parts,
+  };
+}
+
+/** A point of a histogram with the bounds 1 and 2, so many milliseconds after the start. */
+export function histogramPoint(ms: number, counts: readonly number[], sum: number): HistogramPoint {
+  return {
+    ...{
+      count: counts.reduce((total, count) => total + count, 0),
+      sum,
+      bucket_counts: counts,
+      explicit_bounds: [1, 2],
+    },
+    ...{ attributes: [], timestamp_unix_nano: START_NANO + ms * 1e6 },
   };
 }

@@ -4,7 +4,7 @@ import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts'
 import type { TreeSpan } from '../../../src/core/telemetry/spans/trace-tree.ts';
 import { START_NANO, spanRecord } from './telemetry-records.ts';
 
-/** Named `name`, which is its id too, from one millisecond to another. */
+/** A span whose name is also its id, from one millisecond to another. */
 export function treeSpan(
   name: string,
   fromMs: number,

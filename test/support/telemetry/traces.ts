@@ -1,4 +1,4 @@
-// Traces of a running engine, as its own functions tell them.
+// Traces of a running engine, read with its functions.
 
 import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts';
 import type { RawWorker } from '../clients/raw-worker.ts';
@@ -9,7 +9,7 @@ export interface TreeSpan extends SpanRecord {
   readonly children: readonly TreeSpan[];
 }
 
-/** The tree of a trace as lines of names, indented; waits until these are all there and none is pending. */
+/** The tree of a trace as indented lines of names; waits until all given names are there and none is pending. */
 export async function treeOf(worker: RawWorker, traceId: string, spans: number): Promise<string[]> {
   let lines: string[] = [];
   await waitFor(`a trace of ${spans} spans`, async () => {

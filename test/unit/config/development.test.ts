@@ -20,7 +20,7 @@ function adapted(keep: boolean) {
   return Object.fromEntries(modules.map(({ name, config, adapter }) => [name, { config, adapter: adapter?.config }]));
 }
 
-test('everything that is kept is kept in memory, named or by default', () => {
+test('svc dev keeps every store in memory, whether or not the file names it', () => {
   const modules = adapted(false);
   expect(modules).toMatchObject({
     'svc-state': { adapter: { store_method: 'in_memory' } },
@@ -29,14 +29,14 @@ test('everything that is kept is kept in memory, named or by default', () => {
   });
 });
 
-test('stores stay as they are when they are to be kept', () => {
+test('svc dev --keep leaves the stores as configured', () => {
   expect(adapted(true)).toMatchObject({
     'svc-state': { adapter: { store_method: 'file_based' } },
     'svc-queue': { adapter: { store_method: 'file_based' } },
   });
 });
 
-test('every port moves, also one that is not named; any free one stays any free one', () => {
+test('svc dev moves every port by the offset, default ports too, and leaves port 0 as it is', () => {
   expect(adapted(false)).toMatchObject({
     'svc-worker-manager': { config: { port: 49_234 } },
     'svc-http': { config: { port: 3_211 } },

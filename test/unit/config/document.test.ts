@@ -20,7 +20,7 @@ function place(document: ConfigDocument, path: readonly (string | number)[], at:
 }
 
 describe('the value of a file', () => {
-  test('[X21] Scalars have the types of YAML 1.2, and keys are text', () => {
+  test('[X21] scalars have the types of YAML 1.2, and keys are text', () => {
     const { value } = documentOf('a: 1\nb: [true, no, 0o17, ~, "5"]\n5: x\nnull: y\ntrue: z\nc: |\n  two\n  lines\n');
     expect(value).toEqual({
       a: 1,
@@ -36,13 +36,13 @@ describe('the value of a file', () => {
     expect(documentOf(text).value).toBe(null);
   });
 
-  test('[K4] A byte order mark and Windows line ends change nothing', () => {
+  test('[K4] a byte order mark and Windows line ends change nothing', () => {
     const document = documentOf('\ufeffa: 1\r\nb:\r\n  c: 2\r\n');
     expect(document.value).toEqual({ a: 1, b: { c: 2 } });
     expect(place(document, ['b', 'c'], 'value')).toBe('3:6');
   });
 
-  test('[X19] Maps have no prototype, so that __proto__ and constructor are keys like others', () => {
+  test('[X19] maps have no prototype, so that __proto__ and constructor are keys like others', () => {
     const { value } = documentOf('__proto__: {polluted: 1}\nconstructor: {prototype: {polluted: 2}}\n');
     expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":2}}}');
     expect(Object.getPrototypeOf(value)).toBe(null);
@@ -50,7 +50,7 @@ describe('the value of a file', () => {
   });
 });
 
-describe('places', () => {
+describe('positions in the file', () => {
   const document = documentOf(
     'threads: 2\nworkers:\n  - name: a\n    config: {port: 1, "odd key": [x, yy]}\n  -\nempty:\ntext: >-\n  folded\n',
   );
@@ -80,11 +80,11 @@ describe('places', () => {
     [['nothing'], '1:1'],
     [['threads', 'below a scalar'], '1:1'],
     [['toString'], '1:1'],
-  ] as const)('[K4] %j, which is not in the file, is looked for at %s', (path, expected) => {
+  ] as const)('[K4] a problem with %j, which is not in the file, is shown at %s', (path, expected) => {
     expect(place(document, path, 'key')).toBe(expected);
   });
 
-  test('[K4] It is known whether a scalar was written as text on purpose', () => {
+  test('[K4] a scalar in quotes or in a block is text', () => {
     const { entryAt } = documentOf(`a: 1\nb: '1'\nc: "1"\nd: |\n  1\ne: >\n  1\nf: {g: 1}\n`);
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => entryAt([key]).isQuoted)).toEqual([
       false,
@@ -96,7 +96,7 @@ describe('places', () => {
     ]);
   });
 
-  test('[K4] Every entry of a generated file is found where it was written', () => {
+  test('[K4] every entry of a deeply nested file has its position', () => {
     const keys = Array.from({ length: 50 }, (_, index) => `key_${index}`);
     const text = keys.map((key, index) => `${' '.repeat(index)}${key}:\n`).join('');
     const nested = documentOf(`${text}${' '.repeat(50)}last: 1\n`);
@@ -140,7 +140,7 @@ describe('what is refused', () => {
     expect(refusals(text)).toEqual([refusal]);
   });
 
-  test('[X21] Signs inside quotes and comments are ordinary text', () => {
+  test('[X21] YAML signs inside quotes and comments are ordinary text', () => {
     expect(documentOf(`a: "&x *y !z"\nb: '*'\nc: x & y # *z !t %u\nd: |\n  *a\n  &b\n"<<": 1\n`).value).toEqual({
       a: '&x *y !z',
       b: '*',
@@ -150,7 +150,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('[X21] Every duplicate key is refused, at each of its places', () => {
+  test('[X21] a duplicate key is refused each time it occurs', () => {
     expect(refusals('a: 1\nb: {c: 1, c: 2}\na: 2\n"a": 3\n')).toEqual([
       "2:11 The key 'c' occurs here a second time.",
       "3:1 The key 'a' occurs here a second time.",
@@ -161,7 +161,7 @@ describe('what is refused', () => {
 });
 
 describe('size and depth', () => {
-  test('[X21] A file of exactly the limit is read, one byte more is refused unread, and bytes are counted', () => {
+  test('[X21] a file of 1 MiB is accepted, and one byte more is refused without reading it', () => {
     const comment = (bytes: number) => `#${'x'.repeat(bytes - 1)}`;
     expect(documentOf(comment(FILE_BYTES_MAX)).value).toBe(null);
     const refusal = ['0:0 The file has 1048577 bytes, over the limit of 1048576.'];
@@ -178,14 +178,14 @@ describe('size and depth', () => {
     ['indented maps', (depth) => Array.from({ length: depth }, (_, level) => `${' '.repeat(level)}a:`).join('\n')],
   ];
 
-  test.each(nestings)('[X21] Of %s the limit is accepted and one level more is refused', (_, nested) => {
+  test.each(nestings)('[X21] %s may nest 64 levels deep, and not 65', (_, nested) => {
     expect(refusals(nested(NESTING_MAX))).toEqual([]);
     expect(refusals(nested(NESTING_MAX + 1))).toEqual([
       expect.stringMatching(/^\d+:\d+ Nested deeper than 64 levels\.$/),
     ]);
   });
 
-  test('[X21] Pairs inside lists count as maps, which they are', () => {
+  test('[X21] a pair inside a list counts as a map', () => {
     const pairs = (lists: number) => `${'[a: '.repeat(lists)}1${']'.repeat(lists)}`;
     expect(refusals(pairs(NESTING_MAX / 2))).toEqual([]);
     expect(refusals(pairs(NESTING_MAX / 2 + 1))).toEqual(['1:126 Nested deeper than 64 levels.']);

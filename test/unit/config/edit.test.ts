@@ -12,20 +12,20 @@ workers:
 
   # Orders.
   - name: orders
-    path: ./orders  # beside us
+    path: ./orders  # next to us
 
 # The end.
 log_payloads: false
 `;
 
 describe('adding an entry', () => {
-  test('keeps comments, order and spacing and comes after the last entry', () => {
+  test('keeps comments, order and spacing, and puts the entry last', () => {
     expect(addWorkerEntry(FILE, { name: 'mail', path: './mail' })).toBe(
-      FILE.replace('# beside us\n', '# beside us\n  - name: mail\n    path: ./mail\n'),
+      FILE.replace('# next to us\n', '# next to us\n  - name: mail\n    path: ./mail\n'),
     );
   });
 
-  test('makes the list where there is none', () => {
+  test('creates the list if the file has none', () => {
     expect(addWorkerEntry('', { name: 'svc-state' })).toBe('workers:\n  - name: svc-state\n');
     expect(addWorkerEntry('threads: 2', { name: 'svc-state' })).toBe('threads: 2\n\nworkers:\n  - name: svc-state\n');
     expect(addWorkerEntry('# only this\n', { name: 'svc-state' })).toBe(
@@ -40,14 +40,14 @@ describe('adding an entry', () => {
     expect(addWorkerEntry('workers:\nthreads: 2\n', { name: 'a' })).toBe('workers:\n  - name: a\nthreads: 2\n');
   });
 
-  test('goes along with a list in brackets and with Windows line ends', () => {
+  test('keeps a list in brackets and Windows line ends as they are', () => {
     expect(addWorkerEntry('workers: [{name: a}]\n', { name: 'b', path: './b' })).toBe(
       'workers: [{name: a}, { name: b, path: ./b }]\n',
     );
     expect(addWorkerEntry('workers:\r\n- name: a\r\n', { name: 'b' })).toBe('workers:\r\n- name: a\r\n- name: b\r\n');
   });
 
-  test('ends the last line first when the file does not', () => {
+  test('adds the missing line end of the last line', () => {
     expect(addWorkerEntry('workers:\n  - name: a', { name: 'b' })).toBe('workers:\n  - name: a\n  - name: b\n');
   });
 
@@ -59,32 +59,32 @@ describe('adding an entry', () => {
 });
 
 describe('removing an entry', () => {
-  test('removes its own comment too and nothing else', () => {
+  test('removes the comment of the entry too, and nothing else', () => {
     expect(removeWorkerEntry(FILE, 'orders')).toBe(
-      FILE.replace('  # Orders.\n  - name: orders\n    path: ./orders  # beside us\n', ''),
+      FILE.replace('  # Orders.\n  - name: orders\n    path: ./orders  # next to us\n', ''),
     );
   });
 
-  test('leaves an empty list after the last one', () => {
+  test('leaves an empty list when the last entry is removed', () => {
     expect(removeWorkerEntry('workers:\n  - name: a\n    path: b\nthreads: 2\n', 'a')).toBe(
       'workers: []\nthreads: 2\n',
     );
     expect(removeWorkerEntry('workers: [{name: a}]\n', 'a')).toBe('workers: []\n');
   });
 
-  test('cuts it out of a list in brackets', () => {
+  test('removes an entry of a list in brackets', () => {
     expect(removeWorkerEntry('workers: [{name: a}, {name: b}, {name: c}]\n', 'b')).toBe(
       'workers: [{name: a}, {name: c}]\n',
     );
     expect(removeWorkerEntry('workers: [{name: a}, {name: b}]\n', 'a')).toBe('workers: [{name: b}]\n');
   });
 
-  test('says that there is none of that name', () => {
+  test('reports that no entry has that name', () => {
     expect(removeWorkerEntry(FILE, 'mail')).toBeUndefined();
     expect(removeWorkerEntry('', 'mail')).toBeUndefined();
   });
 
-  test('undoes what adding did', () => {
+  test('restores the file to what it was before the entry was added', () => {
     expect(removeWorkerEntry(addWorkerEntry(FILE, { name: 'mail', path: './mail' }), 'mail')).toBe(FILE);
   });
 });

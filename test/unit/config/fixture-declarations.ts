@@ -1,4 +1,4 @@
-// Modules as this version does not have them yet: with adapters, required fields and secrets.
+// Modules with adapters, required fields and secrets, for tests of the configuration.
 
 import { type LoadedConfig, type LoadResult, loadConfig } from '../../../src/config/load.ts';
 import type { ConfigProblem } from '../../../src/config/problem.ts';
@@ -35,7 +35,7 @@ const extstore = {
   config: fields({ extstore_url: text({ default: 'redis://localhost:6379' }), password: optional(text()) }),
 } satisfies AdapterDeclaration;
 
-/** Has a field that must be given, so that leaving out its config is an error. */
+/** Has a required field, so that its config must be present. */
 const bridge = {
   name: 'bridge',
   aliases: [],
@@ -90,7 +90,7 @@ export function load(text: string, env: Readonly<Record<string, string>> = {}): 
   });
 }
 
-/** The configuration of a text that must be right. */
+/** The configuration of a valid text. */
 export function loaded(text: string, env: Readonly<Record<string, string>> = {}): LoadedConfig {
   const result = load(text, env);
   if (!result.ok) throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));

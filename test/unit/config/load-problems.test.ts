@@ -37,7 +37,7 @@ describe('problems of the top level', () => {
     expect(places[0]?.slice(0, start.length)).toBe(start);
   });
 
-  test.each(['cluster'])('[K4] The setting %s says that this version lacks it', (name) => {
+  test.each(['cluster'])('[K4] the setting %s is refused as not supported by this version', (name) => {
     for (const value of ['', ' {}', ' []', ' 5']) {
       expect(placesOf(`${name}:${value}`)).toEqual([
         `1:1 ${name}: This version does not have '${name}' yet. Remove it.`,
@@ -45,14 +45,14 @@ describe('problems of the top level', () => {
     }
   });
 
-  test('[K4] Two limits that contradict each other are refused together', () => {
+  test('[K4] two limits that contradict each other are refused together', () => {
     expect(placesOf('limits:\n  trusted:\n    outbound_buffer_bytes: 4096\n    outbound_close_bytes: 2048\n')).toEqual([
       '4:27 limits.trusted.outbound_close_bytes: Must be at least limits.trusted.outbound_buffer_bytes (4096), ' +
         'found the number 2048: a slow worker would be closed before it stops getting new calls.',
     ]);
   });
 
-  test('[K4] A limit that contradicts a default not in the file is reported at the group it belongs to', () => {
+  test('[K4] a limit that contradicts a default not in the file is reported at the group it belongs to', () => {
     expect(placesOf('limits:\n  trusted:\n    outbound_buffer_bytes: 67108864\n')).toEqual([
       expect.stringMatching(/^2:3 limits\.trusted\.outbound_close_bytes: Must be at least .*\(67108864\)/),
     ]);
@@ -96,11 +96,11 @@ describe('problems of modules', () => {
       '- name: queue\n  config: {queue_configs: {"a b": {type: fif}}}',
       "3:42 workers[0].config.queue_configs[\"a b\"].type: Must be 'standard' or 'fifo', found the text 'fif'.",
     ],
-  ])('[K4] The entry "%s" is refused at its place', (entry, problem) => {
+  ])('[K4] the entry "%s" is refused at its place', (entry, problem) => {
     expect(placesOf(`workers:\n${entry}\n`)).toEqual([problem]);
   });
 
-  test('[K4] A module without adapters does not know the key adapter', () => {
+  test('[K4] a module without adapters does not know the key adapter', () => {
     expect(placesOf('workers:\n- name: svc-worker-manager\n  config: {adapter: {name: kv}}')).toEqual([
       "3:12 workers[0].config.adapter: Unknown key 'adapter'. Known keys: port, host.",
     ]);
@@ -141,7 +141,7 @@ describe('problems of modules', () => {
       'adapter: {name: bridge}',
       "4:5 workers[0].config.adapter.config.bridge_url: Missing 'bridge_url': must be non-empty text.",
     ],
-  ])('[K2] With "%s" no other adapter is taken instead', (line, problem) => {
+  ])('[K2] "%s" is refused, and no other adapter is used instead', (line, problem) => {
     expect(placesOf(`workers:\n- name: stream\n  config:\n    ${line}\n`)).toEqual([problem]);
   });
 
@@ -149,7 +149,7 @@ describe('problems of modules', () => {
     ['svc-stream', 'stream'],
     ['stream', 'modules::stream::StreamModule'],
     ['svc-stream', 'svc-stream'],
-  ])('[K4] A module listed as %s and again as %s is refused', (first, second) => {
+  ])('[K4] a module listed as %s and again as %s is refused', (first, second) => {
     const message = 'svc-stream is already listed at workers[0], and can be listed only once.';
     expect(placesOf(`workers:\n  - name: ${first}\n  - name: ${second}\n`)).toEqual([
       `3:11 workers[1].name: ${message}`,
@@ -162,7 +162,7 @@ describe('problems of modules', () => {
   test.each([
     ['env: {A: b}', 'env'],
     ['image: ghcr.io/x/y:1', 'image'],
-  ])('[K4] An entry that is no built-in module ("%s") is refused once, by that key', (line, key) => {
+  ])('[K4] an entry that is not a built-in module ("%s") is refused once, at that key', (line, key) => {
     const problems = problemsOf(`workers:\n- name: my-worker\n  ${line}\n`);
     expect(problems.map(({ path, line: lineNumber, column }) => [path, lineNumber, column])).toEqual([
       [`workers[0].${key}`, 3, 3],
@@ -177,20 +177,20 @@ describe('problems of modules', () => {
     ['name: stream\n  path: ./w', 'workers[0].name', /^'stream' is the name of a module of the engine/],
     ['name: w\n  path: ./w\n  image: x', 'workers[0].image', /does not run container images/],
     ['name: w\n  path: ./w\n  envv: {}', 'workers[0].envv', /Did you mean 'env'/],
-  ])('[K4] A project worker is checked by its own keys (%s)', (lines, path, message) => {
+  ])('[K4] a project worker has its own keys (%s)', (lines, path, message) => {
     const problems = problemsOf(`workers:\n- ${lines}\n`);
     expect(problems.map((problem) => problem.path)).toEqual([path]);
     expect(problems[0]?.message).toMatch(message);
   });
 
-  test('[K4] Two project workers of one name are refused at the second one', () => {
+  test('[K4] of two project workers with one name, the second is refused', () => {
     const text = 'workers:\n  - {name: a, path: ./a}\n  - {name: a, path: ./b}\n';
     expect(problemsOf(text).map(({ path, line }) => [path, line])).toEqual([['workers[1].name', 3]]);
   });
 });
 
 describe('problems of placeholders', () => {
-  test('[X21] A variable that is not set is named at its place, and once', () => {
+  test('[X21] an unset variable is reported once, where it is used', () => {
     expect(placesOf(`threads: \${THREADS}\nworkers:\n  - name: stream\n    config: \n      port: \${PORT}\n`)).toEqual([
       "1:10 threads: The environment variable 'THREADS' is not set and the placeholder has no default. " +
         `Set it, or write a default: \${THREADS:value}.`,
@@ -199,12 +199,12 @@ describe('problems of placeholders', () => {
     ]);
   });
 
-  test('[X21] Consequences of a missing variable are not reported as well', () => {
+  test('[X21] consequences of a missing variable are not reported as well', () => {
     const places = problemsOf(`workers: [{name: stream, config: {port: "a\${PORT}", prot: 1}}]`);
     expect(places.map(({ path }) => path)).toEqual(['workers[0].config.port', 'workers[0].config.prot']);
   });
 
-  test('[K4] A value from the environment is checked like a written one', () => {
+  test('[K4] a value from the environment is checked like one in the file', () => {
     expect(placesOf(`threads: \${THREADS}`, { THREADS: 'many' })).toEqual([
       "1:10 threads: Must be an integer of at least 1 or 'auto', found the text 'many'.",
     ]);
@@ -215,7 +215,7 @@ describe('problems of placeholders', () => {
 });
 
 describe('many problems', () => {
-  test('[K4] All are reported, in the order of the file', () => {
+  test('[K4] all problems are reported, in the order of the file', () => {
     const places = problemsOf(`
 modules:
   - class: modules::stream::StreamModule
@@ -240,7 +240,7 @@ strct: true
     ]);
   });
 
-  test('[K1] The same broken text gives the same problems, however often it is loaded', () => {
+  test('[K1] loading the same broken file twice gives the same problems', () => {
     const text = 'threads: 0\nworkers: [{name: nope}]\n';
     expect(load(text)).toEqual(load(text));
   });
@@ -275,7 +275,7 @@ describe('secrets', () => {
     `workers:\n- name: stream\n  config: {adapter: {name: extstore, config: {password: [${secret}]}}}`,
     `workers: [{name: stream, config: {adapter: {name: redis, config: {extstore_url: "redis://u:${secret}@h", x: 1}}}}]`,
     `workers:\n- name: stream\n  config:\n    adapter:\n      config:\n        extstore_url: redis://u:${secret}@h: x`,
-  ])('[X22] The secret of %j appears in no problem', (text) => {
+  ])('[X22] the secret of %j appears in no problem', (text) => {
     const env = { API_TOKEN: secret };
     const shown = problemsOf(text, env).map(formatProblem).join('\n');
     expect(shown).not.toBe('');

@@ -28,7 +28,7 @@ workers:
 `;
 
 describe('the two styles', () => {
-  test('[K4] A module means the same by class and by name', () => {
+  test('[K4] a module is the same by class and by name', () => {
     const [byClass] = loaded(CLASS_STYLE).modules;
     const [byName] = loaded(NAME_STYLE).modules;
     expect(byClass).toEqual({ ...byName, path: ['modules', 0] });
@@ -42,7 +42,7 @@ describe('the two styles', () => {
     expect(byName?.config).not.toHaveProperty('adapter');
   });
 
-  test('[K4] Both lists may be present, and both are loaded', () => {
+  test('[K4] both lists may be present, and both are loaded', () => {
     const { modules } = loaded(`${CLASS_STYLE}workers:\n  - name: svc-queue\n`);
     expect(modules.map(({ name, path }) => `${formatPath(path)} ${name}`)).toEqual([
       'workers[0] svc-queue',
@@ -63,7 +63,7 @@ describe('the two styles', () => {
     },
   );
 
-  test('[K4] The example of both styles in flow form is accepted', () => {
+  test('[K4] both styles are accepted in flow form', () => {
     const { modules } = loaded(`
 modules:
   - class: modules::stream::StreamModule
@@ -82,7 +82,7 @@ workers:
     ]);
   });
 
-  test('[K4] A configuration written as JSON is accepted', () => {
+  test('[K4] a configuration written as JSON is accepted', () => {
     const config = loaded('{"threads": 2, "workers": [{"name": "svc-worker-manager", "config": {"port": 0}}]}');
     expect(config.settings.threads).toBe(2);
     expect(config.modules).toMatchObject([{ config: { port: 0, host: '127.0.0.1' } }]);
@@ -90,7 +90,7 @@ workers:
 });
 
 describe('modules', () => {
-  test('[X1] A module without config gets its defaults', () => {
+  test('[X1] a module without config gets its defaults', () => {
     for (const tail of ['', '    config:\n', '    config: {}\n']) {
       expect(loaded(`workers:\n  - name: svc-worker-manager\n${tail}`).modules).toEqual([
         {
@@ -103,7 +103,7 @@ describe('modules', () => {
     }
   });
 
-  test('[K2] A module without an adapter entry gets the first adapter declared, with its defaults', () => {
+  test('[K2] a module without an adapter entry gets the first adapter declared, with its defaults', () => {
     expect(loaded('workers:\n  - name: svc-stream\n').modules[0]?.adapter).toMatchObject({
       name: 'kv',
       config: { store_method: 'file_based', file_path: './data' },
@@ -115,12 +115,12 @@ describe('modules', () => {
     ['name: redis', 'extstore'],
     ['class: modules::stream::adapters::ExtStoreAdapter', 'extstore'],
     ['class: kv', 'kv'],
-  ])('[K2] The adapter written as "%s" is the one that is loaded', (line, name) => {
+  ])('[K2] the adapter written as "%s" is the one that is loaded', (line, name) => {
     const text = `workers:\n  - name: svc-stream\n    config:\n      adapter:\n        ${line}\n`;
     expect(loaded(text).modules[0]?.adapter?.name).toBe(name);
   });
 
-  test('[X1] Only the worker manager may be listed several times, each entry being one listener', () => {
+  test('[X1] only the worker manager may be listed several times, with one listener for each entry', () => {
     const config = loaded(`
 workers:
   - name: svc-worker-manager
@@ -139,7 +139,7 @@ modules:
 
 describe('the top level', () => {
   test.each(['', '# nothing here\n', 'workers: []\n', 'workers:\nmodules:\n', '---\n', 'limits: {}\n'])(
-    '[K4] %j is a complete configuration of defaults',
+    '[K4] %j gives a configuration of defaults',
     (text) => {
       const { settings, modules, warnings } = loaded(text);
       expect(settings).toMatchObject({ threads: 'auto', strict: false, drain_timeout_ms: 25_000 });
@@ -148,14 +148,14 @@ describe('the top level', () => {
     },
   );
 
-  test('[K4] A word that older YAML takes for a flag is text, with a warning unless it is in quotes', () => {
+  test('[K4] a word such as yes or no is text, with a warning unless it is in quotes', () => {
     expect(loaded("allowed_hosts: [no, 'no', NO-1]\n").warnings).toEqual([
       "svc-config.yaml:1:17: allowed_hosts[0]: 'no' is text here, and a flag to older YAML. " +
         'Write true or false, or put it in quotes.',
     ]);
   });
 
-  test('[X19] Keys of the file that are names in JavaScript stay plain data', () => {
+  test('[X19] keys such as __proto__ and constructor are plain data', () => {
     const { settings, modules } = loaded(`
 balance: {__proto__: newest, constructor: newest, toString: newest}
 workers:
@@ -177,7 +177,7 @@ workers:
 });
 
 describe('the environment', () => {
-  test('[X21] Placeholders give numbers, flags, text and nothing, as if they had been written out', () => {
+  test('[X21] placeholders become numbers, flags, text or null, as if they were written out', () => {
     const config = loaded(
       `
 threads: \${THREADS}
@@ -204,7 +204,7 @@ workers:
     });
   });
 
-  test('[X21] A variable cannot add structure to the file', () => {
+  test('[X21] a variable cannot add structure to the file', () => {
     const attack = 'x\nstrict: true\nworkers: [{name: svc-queue}] # {a: b}';
     const { settings, modules } = loaded(`allowed_hosts:\n  - \${HOST}\n`, { HOST: attack });
     expect(settings.allowed_hosts).toEqual([attack]);

@@ -15,7 +15,7 @@ const problemsOf = (text: string) => {
 };
 
 describe('a manifest', () => {
-  test('says itself how its worker is installed and started', () => {
+  test('names the commands that install and start its worker', () => {
     const text = `
 name: orders
 runtime: {kind: ruby, package_manager: bundler, entry: main.rb}

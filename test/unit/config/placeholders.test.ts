@@ -41,16 +41,16 @@ describe('a scalar that is exactly one placeholder', () => {
     expect(expanded(text)).toBe(value);
   });
 
-  test('[X21] In quotes it stays text', () => {
+  test('[X21] a placeholder in quotes stays text', () => {
     expect(expanded(`\${PORT}`, true)).toBe('3111');
     expect(expanded(`\${EMPTY}`, true)).toBe('');
   });
 
-  test('[X21] A variable that is set to nothing counts as set', () => {
+  test('[X21] an empty variable counts as set', () => {
     expect(expanded(`\${EMPTY:8080}`)).toBe(null);
   });
 
-  test('[X21] What a variable holds is not expanded again', () => {
+  test('[X21] a placeholder inside the value of a variable is not expanded', () => {
     expect(expanded(`\${NEXT}`)).toBe(`\${PORT}`);
   });
 });
@@ -67,7 +67,7 @@ describe('placeholders inside other text', () => {
   });
 
   test.each(['', '$', '$PORT', '{PORT}', `\${`, `\${PORT`, `\${}`, `\${:x}`, '$ {PORT}', 'a}b', '5'])(
-    '[X21] %j is no placeholder and stays as it is',
+    '[X21] %j is not a placeholder and does not change',
     (text) => {
       expect(expanded(text)).toBe(text);
     },
@@ -75,19 +75,19 @@ describe('placeholders inside other text', () => {
 });
 
 describe('values that hold scalars', () => {
-  test('[X21] Scalars are expanded at every depth, keys never', () => {
+  test('[X21] scalars are expanded at every depth, keys never', () => {
     const key = `\${HOST}`;
     const value = { [key]: [`\${PORT}`, { deep: `x\${PORT}` }], number: 5, flag: false, nothing: null };
     expect(expanded(value)).toEqual({ [key]: [3111, { deep: 'x3111' }], number: 5, flag: false, nothing: null });
   });
 
-  test('[X19] Keys such as __proto__ stay data', () => {
+  test('[X19] keys such as __proto__ are plain data', () => {
     const value = expanded(JSON.parse(`{"__proto__": {"x": "\${PORT}"}}`));
     expect(JSON.stringify(value)).toBe('{"__proto__":{"x":3111}}');
     expect(Object.getPrototypeOf(value)).toBe(null);
   });
 
-  test('[X21] Whether a scalar is quoted is asked by its path', () => {
+  test('[X21] only the scalars in quotes stay text', () => {
     const given = { a: [`\${PORT}`, `\${PORT}`] };
     const { value } = expandPlaceholders(given, env, (path) => path.join('/') === 'a/1');
     expect(value).toEqual({ a: [3111, '3111'] });
@@ -95,7 +95,7 @@ describe('values that hold scalars', () => {
 });
 
 describe('variables that are not set', () => {
-  test('[X21] Each is named with the path of its scalar', () => {
+  test('[X21] each is reported with its name and the path of its scalar', () => {
     const { problems } = expand({ a: `\${MISSING}`, b: [`x\${GONE}y\${MISSING}`, `\${PORT}`] });
     const message = (name: string) =>
       `The environment variable '${name}' is not set and the placeholder has no default. ` +
@@ -107,7 +107,7 @@ describe('variables that are not set', () => {
     ]);
   });
 
-  test('[X19] Names that every object has are not taken for variables', () => {
+  test('[X19] names such as constructor are not variables', () => {
     for (const name of ['constructor', 'toString', '__proto__']) {
       expect(expand(`\${${name}}`).problems).toHaveLength(1);
     }
@@ -115,7 +115,7 @@ describe('variables that are not set', () => {
 });
 
 describe('the amount of work', () => {
-  test('[X21] One long variable named many times is refused before it fills the memory', () => {
+  test('[X21] a long variable that is used thousands of times is refused at 1 MiB of text', () => {
     const long = { LONG: 'x'.repeat(EXPANSION_CHARS_MAX / 4) };
     const mention = `\${LONG}`;
     expect(expandPlaceholders(Array(4).fill(mention), long, () => false).problems).toEqual([]);
@@ -124,7 +124,7 @@ describe('the amount of work', () => {
     ]);
   });
 
-  test('[X21] A megabyte of openings without an end is read once and stays text', () => {
+  test('[X21] a megabyte of unclosed placeholders is read once and stays text', () => {
     const text = `\${`.repeat(500_000);
     expect(expanded(text)).toBe(text);
     expect(placeholderNames(text)).toEqual([]);
@@ -188,7 +188,7 @@ describe('the type of a plain scalar', () => {
 });
 
 describe('the names of variables', () => {
-  test('[X22] They are found without looking anything up', () => {
+  test('[X22] they are found without reading the environment', () => {
     expect(placeholderNames(`a\${B}c\${D:e}f\${}`)).toEqual(['B', 'D']);
     expect(placeholderNames('plain')).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Every field that a configuration may have, of every module and adapter, filled with an address that carries secrets:
-// none of them is shown. A new field is among them from the day it is declared.
+// Every field of the configuration, of every module and adapter, is filled with an address that has secrets. None of
+// them is shown. A new field is included as soon as it is declared.
 
 import { describe, expect, test } from 'vitest';
 import { projectWorkerFields } from '../../../src/config/project-workers.ts';
@@ -78,7 +78,7 @@ describe.each(SCHEMAS)('the fields of %s', (_of, schema) => {
     for (const secret of ['user', 'password', 'query', 'fragment']) expect(shown).not.toContain(`planted-${secret}`);
   });
 
-  test('[X22] are declared as what they are where their name or help speaks of an address or a secret', () => {
+  test('[X22] have an address or secret type if their name or help mentions one', () => {
     const named = textsIn(schema, '').filter(
       ({ key, help }) =>
         isSecretKey(key) || isAddressKey(key) || key === 'headers' || /webhook|password|credential|secret/i.test(help),
@@ -89,7 +89,7 @@ describe.each(SCHEMAS)('the fields of %s', (_of, schema) => {
   });
 });
 
-test('[X22] the walk finds the fields that hold secrets today', () => {
+test('[X22] the fields that hold secrets are known', () => {
   const found = SCHEMAS.flatMap(([, schema]) => textsIn(schema, ''))
     .filter(({ shown }) => shown !== 'text')
     .map(({ key, shown }) => `${key} ${shown}`);
@@ -108,7 +108,7 @@ test('[X22] the walk finds the fields that hold secrets today', () => {
   );
 });
 
-test('[X22] a field shows of an address what its kind lets through', () => {
+test('[X22] a url field shows origin and path, a secretUrl field the origin', () => {
   const schema = fields({ plain: text(), place: url(), hook: secretUrl(), none: optional(secretUrl()) });
   const values = { plain: PLANTED, place: PLANTED, hook: PLANTED, none: undefined };
   expect(redactBySchema(schema, values)).toEqual({

@@ -11,7 +11,7 @@ interface FakeFile {
   readonly chunkBytes?: number;
 }
 
-/** A file in memory that notes how much of it was read and whether it was closed. */
+/** A file in memory that records how much of it was read and whether it was closed. */
 function fakeFile({ content, size = content.length, isDirectory = false, chunkBytes = 65_536 }: FakeFile) {
   const seen = { bytesRead: 0, isClosed: false };
   const file: OpenFile = {
@@ -34,13 +34,13 @@ function failing(code: string): () => Promise<OpenFile> {
 }
 
 describe('reading the file', () => {
-  test('[K4] The text is returned without a byte order mark, in however many pieces it was read', async () => {
+  test('[K4] the text has no byte order mark, in however many pieces it was read', async () => {
     const { seen, open } = fakeFile({ content: Buffer.from('\ufeffthreads: 2 # é\n'), chunkBytes: 3 });
     expect(await readConfigFile('svc-config.yaml', open)).toEqual({ ok: true, text: 'threads: 2 # é\n' });
     expect(seen.isClosed).toBe(true);
   });
 
-  test('[K4] A missing file is named with its absolute path', async () => {
+  test('[K4] a missing file is reported with its absolute path', async () => {
     expect(await readConfigFile('conf/svc.yaml', failing('ENOENT'))).toEqual({
       ok: false,
       problem: {
@@ -57,11 +57,11 @@ describe('reading the file', () => {
   test.each([
     ['EACCES', '/etc/svc.yaml may not be read by this user.'],
     ['EIO', '/etc/svc.yaml cannot be read: EIO: something.'],
-  ])('[K4] A file that cannot be opened (%s) is a problem, not a crash', async (code, message) => {
+  ])('[K4] a file that cannot be opened (%s) is a problem, not a crash', async (code, message) => {
     expect(await readConfigFile('/etc/svc.yaml', failing(code))).toMatchObject({ ok: false, problem: { message } });
   });
 
-  test('[K4] A directory is refused', async () => {
+  test('[K4] a directory is refused', async () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(), isDirectory: true });
     expect(await readConfigFile('/etc', open)).toMatchObject({
       ok: false,
@@ -70,7 +70,7 @@ describe('reading the file', () => {
     expect(seen).toEqual({ bytesRead: 0, isClosed: true });
   });
 
-  test('[X21] A file over the limit is refused before a byte of it is read', async () => {
+  test('[X21] a file over the limit is refused without reading it', async () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(FILE_BYTES_MAX + 1) });
     expect(await readConfigFile('a.yaml', open)).toMatchObject({
       ok: false,
@@ -79,7 +79,7 @@ describe('reading the file', () => {
     expect(seen).toEqual({ bytesRead: 0, isClosed: true });
   });
 
-  test('[X21] A pipe, which reports no size, is read up to the limit and no further', async () => {
+  test('[X21] a pipe, which reports no size, is read up to the limit and no further', async () => {
     const { seen, open } = fakeFile({ content: new Uint8Array(3 * FILE_BYTES_MAX), size: 0 });
     expect(await readConfigFile('/dev/fd/63', open)).toMatchObject({ ok: false });
     expect(seen).toEqual({ bytesRead: FILE_BYTES_MAX + 1, isClosed: true });
@@ -87,7 +87,7 @@ describe('reading the file', () => {
     expect(await readConfigFile('/dev/fd/63', fits.open)).toMatchObject({ ok: true });
   });
 
-  test('[X21] What is not UTF-8 is refused', async () => {
+  test('[X21] text that is not UTF-8 is refused', async () => {
     const { seen, open } = fakeFile({ content: Uint8Array.of(0x61, 0xff, 0xfe) });
     expect(await readConfigFile('/x.yaml', open)).toMatchObject({
       ok: false,

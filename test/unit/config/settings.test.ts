@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { topLevel } from '../../../src/config/settings.ts';
 import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
-import { listFields } from '../../../src/core/config-fields/fields-facts.ts';
+import { listFields } from '../../../src/core/config-fields/fields-describe.ts';
 import { loaded, placesOf } from './fixture-declarations.ts';
 
 const MIB = 1024 * 1024;
 
 describe('defaults', () => {
-  test('[L1] Every limit of the trusted bridge, of ports for browsers and of the whole engine has the default of the guarantees', () => {
+  test('[L1] Every limit has the default that the guarantees state', () => {
     const { trusted, engine, browser } = loaded('').settings.limits;
     expect({ trusted, engine, browser }).toEqual({
       trusted: {
@@ -105,7 +105,7 @@ describe('values', () => {
     expect(loaded(text).settings).toMatchObject(settings);
   });
 
-  test('[X2] The bridge token is counted in bytes: 32 are enough, 31 are not', () => {
+  test('[X2] The bridge token needs 32 bytes', () => {
     expect(loaded(`bridge_token: ${'é'.repeat(16)}`).settings.bridge_token).toBe('é'.repeat(16));
     expect(placesOf(`bridge_token: ${'é'.repeat(15)}x`)).toEqual([
       '1:15 bridge_token: Must be text of at least 32 bytes, found text of 31 bytes.',

@@ -1,5 +1,5 @@
-// Small files that cost a careless reader its memory, its stack or its time. The tests show without a clock that the
-// work is bounded: reading ends at the same token, however much of the same follows.
+// Small files that could exhaust memory, stack or time. The tests show without a clock that the work is bounded: reading
+// ends at the same token, however much text follows.
 
 import { describe, expect, test } from 'vitest';
 import { LineCounter } from 'yaml';
@@ -13,7 +13,7 @@ function filled(unit: string, sizeBytes: number): string {
   return unit.repeat(Math.floor(sizeBytes / unit.length));
 }
 
-describe('bombs', () => {
+describe('small files that expand', () => {
   test.each([
     ['lists in brackets', '[', 64],
     ['maps in braces', '{a: ', 256],
@@ -29,7 +29,7 @@ describe('bombs', () => {
     ['ends of documents', '...\n', 4],
     ['closing brackets', ']', 0],
     ['pairs of brackets', '[]', 3],
-  ])('[X21] [fault 41] A file full of %s is left at the same token whatever its size', (_, unit, offset) => {
+  ])('[X21] [fault 41] a file full of %s is refused at the same token, whatever its size', (_, unit, offset) => {
     const found = SIZES_BYTES.map((sizeBytes) => {
       const composed = composeYaml(filled(unit, sizeBytes), new LineCounter());
       return composed.ok ? 'accepted' : composed.problem.offset;
@@ -37,7 +37,7 @@ describe('bombs', () => {
     expect(found).toEqual(SIZES_BYTES.map(() => offset));
   });
 
-  test('[X21] [fault 41] Aliases that would multiply to billions of items are refused at the first anchor', () => {
+  test('[X21] [fault 41] aliases that expand to billions of items are refused at the first anchor', () => {
     const levels = 'bcdefghi'.split('');
     const laughs = levels.map((name, index) => {
       const before = index === 0 ? 'a' : levels[index - 1];
@@ -49,12 +49,12 @@ describe('bombs', () => {
     expect(read).toMatchObject({ ok: false, problems: [{ line: 1, column: 4 }] });
   });
 
-  test('[X21] [fault 41] Deep indentation is refused at the level that is too deep', () => {
+  test('[X21] [fault 41] deep indentation is refused at the level that is too deep', () => {
     const text = Array.from({ length: 1000 }, (_, level) => `${' '.repeat(level)}a:\n`).join('');
     expect(readDocument(text, 'f')).toMatchObject({ ok: false, problems: [{ line: 65 }] });
   });
 
-  test('[X21] [fault 41] A thousand keys, all different or all the same, cost one look each', () => {
+  test('[X21] [fault 41] a thousand keys are accepted if they differ, and each duplicate is refused once', () => {
     const different = Array.from({ length: 1000 }, (_, index) => `k${index}: 1\n`).join('');
     expect(readDocument(different, 'f')).toMatchObject({ ok: true });
     const same = readDocument('a: 1\n'.repeat(1000), 'f');
@@ -62,7 +62,7 @@ describe('bombs', () => {
   });
 });
 
-describe('any text at all', () => {
+describe('random text', () => {
   const pieces = [
     ...['a', 'b', ': ', ':', '- ', '-', '\n', '\n  ', '\n    ', '[', ']', '{', '}', ',', '"', "'", '|', '>', '?', '? '],
     ...[
@@ -98,7 +98,7 @@ describe('any text at all', () => {
     };
   }
 
-  test.each([1, 2, 3, 4])('[X21] It is accepted or refused with a place inside the file (seed %i)', (seed) => {
+  test.each([1, 2, 3, 4])('[X21] is accepted, or refused at a position inside the file (seed %i)', (seed) => {
     const next = numbersFrom(seed);
     let accepted = 0;
     for (let round = 0; round < ROUNDS; round++) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-test('[guarantees 1.3] One message repeated without end fills no disk, and the log says how often it was left out', () => {
+test('[guarantees 1.3] A repeated message is limited per second, and the log counts the lines left out', () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', format: 'default', clock, write: (line) => lines.push(line) });
@@ -17,7 +17,7 @@ test('[guarantees 1.3] One message repeated without end fills no disk, and the l
   expect(lines).toHaveLength(23);
 });
 
-test('What was left out is a line of the engine too: its log records and triggers get the number', () => {
+test('The count of lines left out reaches log records and log triggers too', () => {
   const clock = new FakeClock();
   const heard: unknown[] = [];
   const logger = createLogger({ level: 'error', format: 'json', clock, write: () => {} });
@@ -28,7 +28,7 @@ test('What was left out is a line of the engine too: its log records and trigger
   expect(heard.at(-1)).toMatchObject(['error', expect.any(String), { line: 'Broken', left_out: 5 }]);
 });
 
-test('Messages that differ each time share one limit from the 257th within a second on', () => {
+test('From the 257th different message within a second on, messages share one limit', () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', format: 'default', clock, write: (line) => lines.push(line) });

@@ -44,7 +44,7 @@ describe.each(['default', 'json'] as const)('lines of the format %s', (format) =
     expect(logged(format, {}, attack)[0]).not.toMatch(DANGEROUS);
   });
 
-  test('[guarantees 4] A text without end is cut and marked', () => {
+  test('[guarantees 4] A very long text is cut and marked', () => {
     for (const fields of [{ id: 'x'.repeat(1_000_000) }, { nested: [{ id: 'x'.repeat(1_000_000) }] }]) {
       const [line] = logged(format, fields);
       expect(line?.length).toBeLessThan(5000);
@@ -52,16 +52,16 @@ describe.each(['default', 'json'] as const)('lines of the format %s', (format) =
     }
   });
 
-  test('[X22] Text that is harmless is shown as it is', () => {
+  test('[X22] Harmless text does not change', () => {
     expect(logged(format, { worker: 'größer', id: 'math::add', n: 5 })[0]).toContain('größer');
   });
 
-  test('[X19] A field with a strange name is a field', () => {
+  test('[X19] A field may have any name', () => {
     expect(logged(format, JSON.parse('{"x":{"__proto__":{"polluted":1}}}'))[0]).toContain('polluted');
     expect(Object({}).polluted).toBeUndefined();
   });
 
-  test('[X22] What cannot be printed does not stop the log', () => {
+  test('[X22] A value that cannot be printed does not stop the log', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     for (const value of [undefined, null, () => 1, Symbol('s'), circular, new Map([['a', 1]])]) {
@@ -79,7 +79,7 @@ describe('a line of text', () => {
 });
 
 describe('a line of JSON', () => {
-  test('[X22] It is one JSON object with the same', () => {
+  test('[X22] It is one JSON object with time, level, message and fields', () => {
     expect(JSON.parse(logged('json', { worker: 'é', reason: 'a\nb' })[0] ?? '')).toEqual({
       time: '2026-01-01T00:00:00.000Z',
       level: 'warn',
@@ -89,7 +89,7 @@ describe('a line of JSON', () => {
     });
   });
 
-  test('[X22] No escape of the logger changes what a program reads', () => {
+  test('[X22] Escapes do not change the parsed values', () => {
     for (const attack of ATTACKS) {
       expect(JSON.parse(logged('json', { reason: attack })[0] ?? '')).toMatchObject({ reason: attack });
     }

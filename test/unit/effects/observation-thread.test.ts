@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wholeLines } from '../../../src/effects/observation-thread.ts';
 
-test('A line that a full pipe takes a part of is continued before the next one, and others are refused', () => {
+test('A line that a full pipe takes in part is completed before the next one, and others are refused', () => {
   let room = 10;
   let text = '';
   const write = wholeLines((bytes) => {

@@ -9,7 +9,7 @@ function block(ms: number): void {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('[L1] A blocked thread is late by as long as it is blocked', async () => {
+test('[L1] The delay of a blocked thread is the time it was blocked', async () => {
   const gauge = startLoadGauge();
   try {
     const delays: number[] = [];
@@ -20,7 +20,7 @@ test('[L1] A blocked thread is late by as long as it is blocked', async () => {
       }
       delays.push(gauge.loopDelayMs());
     }
-    // Not before it was so five times in a row.
+    // The delay counts from the fifth reading in a row.
     expect(delays.slice(0, 4)).toEqual([0, 0, 0, 0]);
     expect(delays.at(-1)).toBeGreaterThan(50);
     expect(gauge.heapShare()).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ test('[L1] A blocked thread is late by as long as it is blocked', async () => {
   }
 });
 
-test('[L1] A thread that mostly waits is not late, however long other programs keep the processor', async () => {
+test('[L1] A thread that mostly waits has no delay, however busy the processor is', async () => {
   const gauge = startLoadGauge();
   try {
     gauge.loopDelayMs();

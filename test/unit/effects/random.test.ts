@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { equalSecrets, systemRandom } from '../../../src/effects/random.ts';
 
 describe('random ids', () => {
-  test('[wire 2.1] They are version 4 UUIDs in lower case, each another', () => {
+  test('[wire 2.1] They are unique version 4 UUIDs in lower case', () => {
     const ids = Array.from({ length: 100 }, () => systemRandom.uuid());
     expect(new Set(ids).size).toBe(100);
     for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   });
 
-  test('tokens are 128 bits each, each another, also where one lot of random bytes ends', () => {
+  test('Tokens are unique and have 128 bits, across blocks of random bytes too', () => {
     const tokens = Array.from({ length: 3000 }, () => systemRandom.token());
     expect(new Set(tokens).size).toBe(3000);
     for (const token of tokens) expect(token).toMatch(/^[\da-f]{32}$/);

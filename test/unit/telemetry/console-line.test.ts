@@ -16,7 +16,7 @@ const RECORD: LogRecord = {
   service_name: 'shop',
 };
 
-test('Each service has the configured number of lines a second, and the rest is one number', () => {
+test('Each service has the configured number of lines per second, and the rest is counted', () => {
   const { clock, lines, show } = consoleOf(3);
   for (let count = 0; count < 10; count++) show({ ...RECORD, body: `message ${count}` });
   show({ ...RECORD, service_name: 'mail' });
@@ -25,7 +25,7 @@ test('Each service has the configured number of lines a second, and the rest is 
   expect(lines.slice(4)).toEqual([expect.stringMatching(/ WARN .* service=shop left_out=7 limit="3 lines a second/)]);
 });
 
-test('Lines that the console does not take are in that number, also when it is full for seconds', () => {
+test('Lines that a full console does not take are counted', () => {
   let isFull = true;
   const { clock, lines, show } = consoleOf(3, () => !isFull);
   for (let count = 0; count < 5; count++) show(RECORD);
@@ -38,7 +38,7 @@ test('Lines that the console does not take are in that number, also when it is f
   expect(lines).toHaveLength(1);
 });
 
-test('What was left out is printed at the end too, without waiting for its second', () => {
+test('The count of lines left out is printed at the end', () => {
   const { lines, show, end } = consoleOf(3);
   for (let count = 0; count < 5; count++) show(RECORD);
   end();
@@ -52,19 +52,22 @@ test('Records below the level of the console are neither shown nor counted', () 
   expect(lines).toEqual([]);
 });
 
-test.each(['default', 'json'] as const)('A line of the format %s is bounded, whatever its record holds', (format) => {
-  const { lines, show } = consoleOf(200, () => true, format);
-  show({ ...RECORD, body: '\u001b'.repeat(100_000) });
-  show({
-    ...RECORD,
-    attributes: { small: 1, nested: { list: Array.from({ length: 10_000 }, (_, at) => at) }, last: 2 },
-  });
-  show({ ...RECORD, attributes: { ['k'.repeat(100_000)]: 1 } });
-  for (const line of lines) expect(line.length).toBeLessThan(32 * 1024);
-  expect(lines[1]).toMatch(/small.*last.*fields_cut/);
-});
+test.each(['default', 'json'] as const)(
+  'A line of the format %s has a bounded length, whatever its record holds',
+  (format) => {
+    const { lines, show } = consoleOf(200, () => true, format);
+    show({ ...RECORD, body: '\u001b'.repeat(100_000) });
+    show({
+      ...RECORD,
+      attributes: { small: 1, nested: { list: Array.from({ length: 10_000 }, (_, at) => at) }, last: 2 },
+    });
+    show({ ...RECORD, attributes: { ['k'.repeat(100_000)]: 1 } });
+    for (const line of lines) expect(line.length).toBeLessThan(32 * 1024);
+    expect(lines[1]).toMatch(/small.*last.*fields_cut/);
+  },
+);
 
-test('The name of an attribute forges no line and no field of the line', () => {
+test('The name of an attribute cannot forge a line or a field', () => {
   const { lines, show } = consoleOf(200, () => true, 'json');
   const text = consoleOf(200);
   const attributes = { service: 'other', level: 'error', message: 'forged', time: 'never', 'a\n2026 ERROR b': 1 };

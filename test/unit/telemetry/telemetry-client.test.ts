@@ -6,7 +6,7 @@ import { resolveTelemetry } from '../../../src/modules/observability/settings.ts
 import { type RollupThread, TelemetryClient } from '../../../src/telemetry/client.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-test('[O1] a rollup thread that has ended is an error for the caller, and does not end the engine', async () => {
+test('[O1] a rollup thread that has ended is an error for the caller, not for the engine', async () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => lines.push(line) });
@@ -14,7 +14,7 @@ test('[O1] a rollup thread that has ended is an error for the caller, and does n
   const client = new TelemetryClient({
     options: {
       settings: resolveTelemetry(WITHOUT_ENTRY, {}),
-      facts: { serviceName: 'svc', engineVersion: '0.0.0', resource: {} },
+      service: { serviceName: 'svc', engineVersion: '0.0.0', resource: {} },
       exporter: undefined,
       console: undefined,
     },

@@ -3,7 +3,7 @@ import { selectTransport } from '../../../src/transport/select-transport.ts';
 import type { Uws } from '../../../src/transport/uws/uws-library.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-/** A library that is never called: only whether it loads counts here. */
+/** A library that is loaded and never called. */
 const LOADED: Uws = {
   App: () => {
     throw new Error('Nothing listens in this test');
@@ -18,7 +18,7 @@ const MISSING = new Error("Cannot find module 'uWebSockets.js'\nRequire stack:\n
 async function select(asked: string | undefined, loaded: Uws | Error) {
   let isLoaded = false;
   const selected = await selectTransport({
-    asked,
+    requested: asked,
     clock: new FakeClock(),
     loadUws: () => {
       isLoaded = true;
@@ -28,15 +28,15 @@ async function select(asked: string | undefined, loaded: Uws | Error) {
   return { selected, isLoaded };
 }
 
-describe('where uWebSockets.js loads', () => {
+describe('uWebSockets.js is available', () => {
   test.each([undefined, '', 'uws'])('[PD-20] SVC_TRANSPORT=%s selects it, without a warning', async (asked) => {
     const { selected } = await select(asked, LOADED);
     expect(selected).toMatchObject({ ok: true, transport: { name: 'uWebSockets.js' }, warnings: [] });
   });
 });
 
-describe('where uWebSockets.js does not load', () => {
-  test.each([undefined, ''])('[PD-20] ws takes its place, says why in its name, and warns', async (asked) => {
+describe('uWebSockets.js is not available', () => {
+  test.each([undefined, ''])('[PD-20] ws is used, with the reason in its name and a warning', async (asked) => {
     const { selected } = await select(asked, MISSING);
     const name = "ws (uWebSockets.js is not available: Cannot find module 'uWebSockets.js')";
     expect(selected).toMatchObject({ ok: true, transport: { name } });
@@ -47,7 +47,7 @@ describe('where uWebSockets.js does not load', () => {
     expect(selected.warnings.join()).not.toContain('\n');
   });
 
-  test('[PD-20] it cannot be forced: the refusal gives the reason', async () => {
+  test('[PD-20] SVC_TRANSPORT=uws is refused with the reason', async () => {
     const { selected } = await select('uws', MISSING);
     expect(selected).toEqual({
       ok: false,
@@ -57,13 +57,13 @@ describe('where uWebSockets.js does not load', () => {
 });
 
 describe('SVC_TRANSPORT', async () => {
-  test('[PD-20] ws takes ws without a warning, and does not load the other at all', async () => {
+  test('[PD-20] ws selects ws without a warning and without loading uWebSockets.js', async () => {
     const { selected, isLoaded } = await select('ws', LOADED);
     expect(selected).toMatchObject({ ok: true, transport: { name: 'ws' }, warnings: [] });
     expect(isLoaded).toBe(false);
   });
 
-  test.each(['WS', 'uWebSockets.js', 'tcp', ' '])('[K4] %s is refused with the known words', async (asked) => {
+  test.each(['WS', 'uWebSockets.js', 'tcp', ' '])('[K4] %s is refused with the known values', async (asked) => {
     const { selected, isLoaded } = await select(asked, LOADED);
     expect(selected).toEqual({
       ok: false,

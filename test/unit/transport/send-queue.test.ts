@@ -14,7 +14,7 @@ describe('frames to be sent', () => {
     expect(socket.writeCount).toBe(1);
   });
 
-  test('[guarantees 2] Each send queue with something to send is emptied once a turn, the others not at all', () => {
+  test('[guarantees 2] Only send queues with frames are written, once per turn', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
     const [first, idle, second] = [setUp({ clock, queue }), setUp({ clock, queue }), setUp({ clock, queue })];
@@ -27,7 +27,7 @@ describe('frames to be sent', () => {
     expect([first, idle, second].map(({ socket }) => socket.writeCount)).toEqual([1, 0, 1]);
   });
 
-  test('[guarantees 2] What is pushed while others leave goes out after them', () => {
+  test('[guarantees 2] A frame that is added while others are written is written after them', () => {
     const clock = new FakeClock();
     const queue = new FlushQueue(clock);
     const { socket, sendQueue } = setUp({ clock, queue });
@@ -41,7 +41,7 @@ describe('frames to be sent', () => {
 });
 
 describe('the count of bytes', () => {
-  test('[guarantees 4] It includes the bytes that wait here, as UTF-8, and none once the client has read them', () => {
+  test('[guarantees 4] It includes the waiting bytes, as UTF-8, until the client has read them', () => {
     const { clock, sendQueue } = setUp();
     sendQueue.push(textToByteString('"é"'));
     sendQueue.push(textToByteString('"😀"'));
@@ -50,7 +50,7 @@ describe('the count of bytes', () => {
     expect(sendQueue.bytes).toBe(0);
   });
 
-  test('[guarantees 4] It includes what the client has not read, and forgets it when it has', () => {
+  test('[guarantees 4] It includes the bytes that the client has not read', () => {
     const { clock, socket, sendQueue } = setUp();
     socket.stopReading();
     sendQueue.push(frame(1));
@@ -63,30 +63,30 @@ describe('the count of bytes', () => {
     expect(sendQueue.bytes).toBe(0);
   });
 
-  test('[guarantees 4] Over the limit the owner is notified at the end of the turn, with the count, and not before', () => {
-    const told: number[] = [];
-    const { clock, socket, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+  test('[guarantees 4] Over the limit the owner is notified at the end of the turn, with the count', () => {
+    const reported: number[] = [];
+    const { clock, socket, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => reported.push(bytes) });
     socket.stopReading();
     sendQueue.push(textToByteString('x'.repeat(20)));
     clock.flush();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     sendQueue.push(textToByteString('x'));
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.flush();
-    expect(told).toEqual([21]);
+    expect(reported).toEqual([21]);
   });
 
-  test('[guarantees 4] What the client reads within the turn does not count, however much it is', () => {
-    const told: number[] = [];
-    const { clock, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => told.push(bytes) });
+  test('[guarantees 4] Bytes that the client reads within the turn do not count', () => {
+    const reported: number[] = [];
+    const { clock, sendQueue } = setUp({ bytesMax: 20, overflowed: (bytes) => reported.push(bytes) });
     for (let number = 0; number < 100; number++) sendQueue.push(frame(number));
     clock.flush();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
 describe('the end', () => {
-  test('[W2] After it nothing is sent, neither waiting frames nor new ones', () => {
+  test('[W2] After the end neither waiting nor new frames are sent', () => {
     const { clock, socket, sendQueue } = setUp();
     sendQueue.push(frame(1));
     sendQueue.close();
@@ -96,7 +96,7 @@ describe('the end', () => {
     expect(sendQueue.bytes).toBe(0);
   });
 
-  test('[L5] A frame that the library drops is reported to the owner, once a turn', () => {
+  test('[L5] A frame that the library drops is reported to the owner once per turn', () => {
     let dropped = 0;
     const { clock, socket, sendQueue } = setUp({ dropped: () => dropped++ });
     socket.isDropping = true;
@@ -106,7 +106,7 @@ describe('the end', () => {
     expect(dropped).toBe(1);
   });
 
-  test('[W2] A client that is gone takes nothing and harms no other', () => {
+  test('[W2] A closed client gets nothing and does not affect others', () => {
     let dropped = 0;
     const { clock, socket, sendQueue } = setUp({ dropped: () => dropped++ });
     sendQueue.push(frame(1));
@@ -119,7 +119,7 @@ describe('the end', () => {
 describe('messages of the binary form', () => {
   const KIB_8 = textToByteString(JSON.stringify('x'.repeat(8 * 1024)));
 
-  test('[guarantees 2] Few leave at the end of the turn; where many gather, some leave before, and in order', () => {
+  test('[guarantees 2] They leave at the end of the turn, or earlier in order if many gather', () => {
     const { clock, socket, messages } = setUp();
     messages.open()?.control(frame(1));
     expect(socket.batches).toEqual([]);
@@ -133,23 +133,27 @@ describe('messages of the binary form', () => {
     expect(places).not.toContain(-1);
   });
 
-  test('[guarantees 4] [L5] For frames that left earlier, the owner is notified at the end of the turn, and once', () => {
-    const told: string[] = [];
-    const events = { dropped: () => told.push('dropped'), overflowed: () => told.push('overflowed'), bytesMax: 1_000 };
+  test('[guarantees 4] [L5] For frames that left earlier, the owner is notified once at the end of the turn', () => {
+    const reported: string[] = [];
+    const events = {
+      dropped: () => reported.push('dropped'),
+      overflowed: () => reported.push('overflowed'),
+      bytesMax: 1_000,
+    };
     const { clock, socket, messages } = setUp(events);
     socket.stopReading();
     for (const text of [KIB_8, KIB_8, frame(1)]) messages.open()?.control(text);
     expect(messages.bytes).toBeGreaterThan(2 * KIB_8.length);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.flush();
-    expect(told).toEqual(['overflowed']);
+    expect(reported).toEqual(['overflowed']);
     socket.isDropping = true;
     for (const text of [KIB_8, KIB_8, frame(2)]) messages.open()?.control(text);
-    expect(told).toEqual(['overflowed']);
+    expect(reported).toEqual(['overflowed']);
     socket.isDropping = false;
     clock.flush();
     clock.flush();
-    expect(told).toEqual(['overflowed', 'dropped']);
+    expect(reported).toEqual(['overflowed', 'dropped']);
   });
 });
 

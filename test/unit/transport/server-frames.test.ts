@@ -10,7 +10,7 @@ test.each([
   [65_535, [126, 255, 255]],
   [65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0]],
   [20_000_000, [127, 0, 0, 0, 0, 1, 0x31, 0x2d, 0]],
-])('[wire 1.5] A message of %i bytes is one whole frame with the shortest length', (bytes, length) => {
+])('[wire 1.5] A message of %i bytes is one frame with the shortest length field', (bytes, length) => {
   const header = (first: number): Buffer => Buffer.from([first, ...length]);
   const payload = Buffer.alloc(bytes, 'x');
   expect(binaryFrame(payload).equals(Buffer.concat([header(0x82), payload]))).toBe(true);
@@ -18,7 +18,7 @@ test.each([
   expect(textFrame(text).equals(Buffer.concat([header(0x81), payload]))).toBe(true);
 });
 
-test('[wire 1.5] Text that is bytes already is not encoded again', () => {
+test('[wire 1.5] Text that is already bytes is not encoded again', () => {
   expect(textFrame(textToByteString('é€')).subarray(2).toString()).toBe('é€');
 });
 

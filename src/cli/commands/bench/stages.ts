@@ -6,8 +6,7 @@ import { redactUrl } from '../../../core/config-fields/redaction.ts';
 import { Void } from '../../../sdk/calls/actions.ts';
 import { SvcError } from '../../../sdk/calls/errors.ts';
 import type { SvcWorker } from '../../../sdk/worker/svc-worker.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { formatDuration } from '../../text/times.ts';
 
 export const KINDS = [

@@ -4,8 +4,7 @@
 
 import { editDistance, nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
 

@@ -3,8 +3,8 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';

@@ -1,9 +1,7 @@
 import { CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode, exitCodeOfError } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT, type ExitCode, exitCodeOfError, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
 import { isRecord } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';

@@ -26,45 +26,45 @@ export async function readPayload(
 export interface InputNames {
   /** `payload`, `value`. */
   readonly what: string;
-  /** The place named in errors when the text was given directly: `--payload`. */
-  readonly place: string;
+  /** The origin that errors name when the text was given directly: `--payload`. */
+  readonly origin: string;
   readonly hint: string;
 }
 
 const PAYLOAD: InputNames = {
   what: 'payload',
-  place: '--payload',
+  origin: '--payload',
   hint: `In a shell, put it into single quotes: --payload '{"sku":"a1"}', or write pairs: sku=a1`,
 };
 
 /** JSON given directly, from a file (`@file`), or from stdin (`-`). */
 export async function readJson(source: string, names: InputNames, terminal: Terminal): Promise<unknown> {
-  const { text, place } = await readText(source, names, terminal);
-  const value = parse(text, place, names);
-  refuseNumberLoss(text, `The ${names.what} from ${place}`);
+  const { text, origin } = await readText(source, names, terminal);
+  const value = parse(text, origin, names);
+  refuseNumberLoss(text, `The ${names.what} from ${origin}`);
   return value;
 }
 
-function parse(text: string, place: string, { what, hint }: InputNames): unknown {
+function parse(text: string, origin: string, { what, hint }: InputNames): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`The ${what} from ${place} is not valid JSON: ${reason}.`, hint);
+    throw usageFailure(`The ${what} from ${origin} is not valid JSON: ${reason}.`, hint);
   }
 }
 
 /** Text given directly, from a file (`@file`), or from stdin (`-`). */
 export async function readText(
   source: string,
-  { what, place }: InputNames,
+  { what, origin }: InputNames,
   terminal: Terminal,
-): Promise<{ readonly text: string; readonly place: string }> {
-  if (source === '-') return { text: await readStdin(what, terminal), place: 'stdin' };
-  if (!source.startsWith('@')) return { text: source, place };
+): Promise<{ readonly text: string; readonly origin: string }> {
+  if (source === '-') return { text: await readStdin(what, terminal), origin: 'stdin' };
+  if (!source.startsWith('@')) return { text: source, origin };
   const path = resolve(terminal.cwd, source.slice(1));
   try {
-    return { text: await readFile(path, 'utf8'), place: path };
+    return { text: await readFile(path, 'utf8'), origin: path };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw usageFailure(`Cannot read the ${what} from ${path} (${error.code}).`);
@@ -129,8 +129,8 @@ function setPair(root: JsonObject, { text, path, isListItem, value }: Pair, ownL
   for (const [depth, key] of path.slice(0, -1).entries()) {
     const inner = Object.hasOwn(target, key) ? target[key] : {};
     if (!isObject(inner)) {
-      const place = path.slice(0, depth + 1).join('.');
-      throw usageFailure(`'${text}' does not fit: ${place} is ${kindOf(inner)}, not an object.`);
+      const field = path.slice(0, depth + 1).join('.');
+      throw usageFailure(`'${text}' does not fit: ${field} is ${kindOf(inner)}, not an object.`);
     }
     const copy = copyObject(inner);
     setOwn(target, key, copy);

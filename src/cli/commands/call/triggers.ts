@@ -2,8 +2,8 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
 import { readPayload } from './payload.ts';

@@ -4,13 +4,10 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { follow } from '../../engine/follow.ts';
+import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { escapeUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
 import { requestSchemaOf, responseSchemaOf } from './function-details.ts';

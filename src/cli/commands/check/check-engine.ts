@@ -1,7 +1,7 @@
 // The checks of the engine as a whole: its health and its alert rules.
 
 import { defineCommand } from '../../kernel/command.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
 import { countThreshold, durationThreshold, type Finding, judge, MONITOR_FORMATS, monitor } from './monitor.ts';
 

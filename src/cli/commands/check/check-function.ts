@@ -2,7 +2,7 @@
 
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import {
   countThreshold,

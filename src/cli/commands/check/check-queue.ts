@@ -1,5 +1,5 @@
 import { defineCommand } from '../../kernel/command.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import { isReported, listQueues } from '../queue/queues.ts';
 import {

@@ -3,8 +3,7 @@
 import { resolve } from 'node:path';
 import { CONTEXT_NAME, readContexts, unknownContext, writeContexts } from '../../engine/contexts.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 
 export const contextAdd = defineCommand({
   name: 'context add',

@@ -3,8 +3,8 @@
 import { redactUrl } from '../../../core/config-fields/redaction.ts';
 import { contextsFile, readContexts, unknownContext } from '../../engine/contexts.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { formatPairs } from '../../text/display-text.ts';
 import { textIn } from '../../text/records.ts';
 

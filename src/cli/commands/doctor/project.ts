@@ -4,10 +4,10 @@ import { constants, existsSync, statfsSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { storeFolders } from '../../../config/load.ts';
 import { isLoopbackHost } from '../../../core/access/origin.ts';
 import { startWarnings } from '../../../engine/start-checks.ts';
-import { storeFolders } from '../../../engine/store-places.ts';
-import { fileSystemOffence } from '../../../store/place/file-systems.ts';
+import { fileSystemOffence } from '../../../store/directory/store-folder.ts';
 import { isRecord, numberIn, textIn } from '../../text/records.ts';
 import { type Finding, fail, ok, type Project, warn } from './finding.ts';
 

@@ -1,22 +1,21 @@
 // `svc backup` and `svc restore`: a verified copy of the stores, made by the engine that uses them or by this process,
 // and the way back.
 
-import { existsSync, realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { storeFolders } from '../../../config/load.ts';
 import { systemClock } from '../../../effects/clock.ts';
-import { storeFolders } from '../../../engine/store-places.ts';
+import { type BackupList, BackupRefused } from '../../../store/directory/backup.ts';
+import { StoreInUse } from '../../../store/directory/store-folder.ts';
 import { DamagedFile } from '../../../store/kv/lmdb-file.ts';
-import { type BackupList, BackupRefused } from '../../../store/place/backup.ts';
-import { StoreInUse } from '../../../store/place/directory-lock.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
+import { ProgressLine, type ProgressTarget } from '../../text/progress-line.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
-import { showCopyProgress } from './copy-progress.ts';
 
 const { fallback: URL_DEFAULT, ...URL_FLAG } = CONNECTION_FLAGS.url;
 
@@ -56,7 +55,7 @@ export const backup = defineCommand({
   async run(context) {
     const { operands, output, terminal } = context;
     const target = resolve(terminal.cwd, operands[0] ?? '');
-    const { assertNew } = await import('../../../store/place/backup.ts');
+    const { assertNew } = await import('../../../store/directory/backup.ts');
     try {
       // The answer has the same form, whether the engine or this process makes the copy.
       assertNew(target);
@@ -66,7 +65,7 @@ export const backup = defineCommand({
       } else {
         await copyStores(target, context);
       }
-      const { verifyBackup } = await import('../../../store/place/restore.ts');
+      const { verifyBackup } = await import('../../../store/directory/restore.ts');
       const stores = await verifyBackup(target);
       const lines = stores.map(({ folder, entries }) => `  ${folder}: ${entries} records`);
       const document = { backup: target, verified: true, stores };
@@ -106,7 +105,7 @@ async function askEngine(target: string, context: BackupContext): Promise<MadeCo
 
 /** Whether the copy lies on this machine: the list in its folder has the same time and the same stores. */
 async function isHere({ target, answer }: MadeCopy): Promise<boolean> {
-  const { readList } = await import('../../../store/place/backup.ts');
+  const { readList } = await import('../../../store/directory/backup.ts');
   const list: BackupList | undefined = await readList(target).catch(() => undefined);
   return list !== undefined && isRecord(answer) && isDeepStrictEqual({ ...list }, { ...answer });
 }
@@ -123,15 +122,15 @@ async function copyStores(target: string, context: BackupContext): Promise<void>
   const { flags, terminal } = context;
   const { config } = await readConfiguration(flags.config, terminal);
   const folders = storeFolders(config, terminal.cwd);
-  const order = { from: folders, to: [`${target}.partial-`], word: 'copied' };
-  await showCopyProgress(order, context, () => copyTo(target, folders, context));
+  const options = { from: folders, to: [`${target}.partial-`], word: 'copied' };
+  await showCopyProgress(options, context, () => copyTo(target, folders, context));
 }
 
 /** A locked directory is in use by an engine: that engine makes the copy. */
 async function copyTo(target: string, folders: readonly string[], context: BackupContext): Promise<void> {
-  const { lockDirectory, StoreInUse } = await import('../../../store/place/directory-lock.ts');
-  const { backUp } = await import('../../../store/place/backup.ts');
-  const { openSources } = await import('../../../store/place/offline.ts');
+  const { lockDirectory, StoreInUse } = await import('../../../store/directory/store-folder.ts');
+  const { backUp } = await import('../../../store/directory/backup.ts');
+  const { openSources } = await import('../../../store/directory/restore.ts');
   try {
     const sources = await openSources(folders, lockDirectory);
     try {
@@ -180,11 +179,13 @@ export const restore = defineCommand({
     const { flags, operands, output, terminal } = context;
     const source = resolve(terminal.cwd, operands[0] ?? '');
     const { config } = await readConfiguration(flags.config, terminal);
-    const { restore: restoreStores } = await import('../../../store/place/restore.ts');
+    const { restore: restoreStores } = await import('../../../store/directory/restore.ts');
     try {
       const folders = storeFolders(config, terminal.cwd);
-      const order = { from: [source], to: folders.map((folder) => `${folder}.restoring-`), word: 'restored' };
-      const stores = await showCopyProgress(order, context, () => restoreStores(source, folders, systemClock.nowMs()));
+      const options = { from: [source], to: folders.map((folder) => `${folder}.restoring-`), word: 'restored' };
+      const stores = await showCopyProgress(options, context, () =>
+        restoreStores(source, folders, systemClock.nowMs()),
+      );
       const lines = stores.map(({ folder, entries, movedTo }) => {
         const before = movedTo === undefined ? '' : `; the old store is now ${movedTo}`;
         return `  ${folder}: ${entries} records${before}`;
@@ -213,4 +214,63 @@ function storeFailure(error: unknown): unknown {
     });
   }
   return error;
+}
+
+const POLL_MS = 200;
+const MIB = 1024 * 1024;
+
+interface CopyOptions {
+  /** The folders to copy. */
+  readonly from: readonly string[];
+  /** Files appear in folders whose path begins with one of these. */
+  readonly to: readonly string[];
+  /** `copied`, `restored` */
+  readonly word: string;
+}
+
+/** The progress of a copy is measured by the size of its files, because the engine may be the one that copies. */
+export async function showCopyProgress<T>(
+  { from, to, word }: CopyOptions,
+  target: ProgressTarget,
+  copy: () => Promise<T>,
+): Promise<T> {
+  const total = inMib(from.reduce((sum, folder) => sum + bytesBelow(folder), 0));
+  const progress = new ProgressLine({ total, word: `MiB ${word}` }, target);
+  const timer = setInterval(() => {
+    const bytes = to.reduce((sum, start) => sum + bytesAt(start), 0);
+    // A copy leaves out free pages, so it is never larger than its source.
+    progress.update(Math.min(total, inMib(bytes)));
+  }, POLL_MS);
+  try {
+    return await copy();
+  } finally {
+    clearInterval(timer);
+    progress.end();
+  }
+}
+
+const inMib = (bytes: number): number => Math.ceil(bytes / MIB);
+
+function bytesAt(start: string): number {
+  const folder = dirname(start);
+  const names = list(folder).filter((name) => name.startsWith(basename(start)));
+  return names.reduce((sum, name) => sum + bytesBelow(join(folder, name)), 0);
+}
+
+function bytesBelow(folder: string): number {
+  return list(folder, { recursive: true }).reduce((sum, name) => sum + bytesOf(join(folder, name)), 0);
+}
+
+/** A file that disappears meanwhile counts as 0. */
+function list(folder: string, { recursive = false } = {}): string[] {
+  try {
+    return readdirSync(folder, { recursive, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+}
+
+function bytesOf(path: string): number {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file?.isFile() === true ? file.size : 0;
 }

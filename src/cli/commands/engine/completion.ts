@@ -1,8 +1,7 @@
 // `svc completion`: the script of each shell. It passes the words to `svc __complete` and shows the answer.
 
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];

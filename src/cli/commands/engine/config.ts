@@ -1,13 +1,11 @@
 // `svc config …`: the configuration file checked, the values in effect, and the schema for editors.
 
-import { describeConfig } from '../../../config/describe.ts';
-import { effectiveConfig } from '../../../config/effective-config.ts';
+import { describeConfig, effectiveConfig } from '../../../config/describe.ts';
 import { configurationSchema } from '../../../config/json-schema.ts';
 import { declareModules, securityWarnings } from '../../../engine/start-checks.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FLAGS, defaultConfiguration, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
 import type { Column } from '../../text/table.ts';
 

@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { type ConsoleOptions, ConsoleStartError, isOn, readToken } from '../../../console/server/options.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 
 const FLAGS = {

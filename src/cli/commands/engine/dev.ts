@@ -2,23 +2,21 @@
 
 import { dirname, resolve } from 'node:path';
 import { forDevelopment } from '../../../config/development.ts';
-import type { LoadedConfig } from '../../../config/load.ts';
+import { type LoadedConfig, storeFolders } from '../../../config/load.ts';
 import type { RunningConsole } from '../../../console/server/server.ts';
 import { systemClock } from '../../../effects/clock.ts';
-import { readKeys } from '../../../effects/keys.ts';
 import { watchFolder } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
-import { storeFolders } from '../../../engine/store-places.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { callFailure } from '../../engine/call-failure.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { assertFileThere, CONFIG_FLAGS, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { type CliFailure, toFailure } from '../../kernel/failures.ts';
+import { type CliFailure, EXIT, toFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { mayColour } from '../../text/colour.ts';
 import type { Output } from '../../text/output.ts';
+import { readKeys } from '../../text/terminal.ts';
 import { readJson, readPayload } from '../call/payload.ts';
 import { openBrowser } from './console.ts';
 import { announce, followFile, resolveThreads, StopRequest, startEngineWith, untilStopped } from './start.ts';
@@ -215,7 +213,7 @@ function obeyKeys({ output, terminal }: DevContext, session: Session): void {
   listen();
 }
 
-const TYPED = { what: 'payload', place: 'this line', hint: 'Pairs are shorter: sku=a1 qty:=2' };
+const TYPED = { what: 'payload', origin: 'this line', hint: 'Pairs are shorter: sku=a1 qty:=2' };
 
 function failureOf(functionId: string, error: unknown, verbose: boolean): CliFailure {
   return isSvcError(error) ? callFailure(error, { functionId, verbose }) : toFailure(error);

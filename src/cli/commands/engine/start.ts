@@ -15,8 +15,7 @@ import {
   readConfiguration,
   startFailure,
 } from '../../kernel/configuration.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable } from '../../kernel/flags.ts';
 import { formatPairs } from '../../text/display-text.ts';
 import type { StopSignal, Terminal } from '../../text/terminal.ts';

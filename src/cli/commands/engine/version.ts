@@ -1,9 +1,8 @@
 import { engineVersion } from '../../../effects/version.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, recordsIn, textIn } from '../../text/records.ts';
 

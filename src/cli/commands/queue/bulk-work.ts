@@ -1,7 +1,6 @@
 // Work on many items with a rate limit, a progress line with the remaining time, and the counts at the end.
 
-import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
+import { EXIT, type ExitCode, usageFailure } from '../../kernel/failures.ts';
 import type { Output } from '../../text/output.ts';
 import { ProgressLine, type ProgressTarget } from '../../text/progress-line.ts';
 

@@ -3,8 +3,7 @@
 import { isErrorMeant } from '../../../core/queue/error-groups.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import type { FlagTable, FlagValues } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import { findJob } from './jobs.ts';

@@ -3,8 +3,7 @@
 
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import { quoteForShell } from '../../text/shell.ts';
 import { formatDuration } from '../../text/times.ts';

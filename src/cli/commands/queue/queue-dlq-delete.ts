@@ -2,10 +2,9 @@
 
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
-import { CONFIRM_FLAGS, confirm } from '../../text/confirm.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONFIRM_FLAGS, CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
+import { confirm } from '../../text/confirm.ts';
 import { isRecord, numberIn } from '../../text/records.ts';
 import { type BulkOutcome, printOutcome, workThrough } from './bulk-work.ts';
 import { type ChosenLetter, chooseLetter, chooseLetters, SELECTION_FLAGS } from './dead-letters.ts';

@@ -1,9 +1,7 @@
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, type ExitCode, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { isRecord } from '../../text/records.ts';
 import { readJson } from '../call/payload.ts';
 import { printOutcome, readRate, workThrough } from './bulk-work.ts';
@@ -69,7 +67,7 @@ export const queueDlqRedrive = defineCommand({
 
 const PAYLOAD = {
   what: 'payload',
-  place: '--payload',
+  origin: '--payload',
   hint: `In a shell, put it into single quotes: --payload '{"sku":"a1"}'`,
 };
 

@@ -2,9 +2,8 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, type ExitCode } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';

@@ -2,8 +2,8 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand, type Example } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { findQueue } from './queues.ts';
 
 export const queuePause = switchCommand({

@@ -1,10 +1,8 @@
 import { Enqueue } from '../../../sdk/calls/actions.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, type ExitCode, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { textIn } from '../../text/records.ts';
 import { readPayload } from '../call/payload.ts';
 import { findQueue } from './queues.ts';

@@ -2,8 +2,7 @@
 
 import { nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, textIn, textsIn } from '../../text/records.ts';
 import type { Terminal } from '../../text/terminal.ts';

@@ -3,9 +3,8 @@
 import type { StateClient } from '../../../sdk/data/state-client.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { refuseNumberLoss } from '../../text/number-loss.ts';
 import { ProgressLine } from '../../text/progress-line.ts';
 import { isRecord } from '../../text/records.ts';
@@ -84,9 +83,9 @@ export const stateImport = defineCommand({
   async run(context) {
     const { flags, operands, output, terminal } = context;
     const [source = ''] = operands;
-    const names = { what: 'list of entries', place: 'the command line', hint: 'Give a file as @file.' };
-    const { text, place } = await readText(source, names, terminal);
-    const entries = readEntries(text, place);
+    const names = { what: 'list of entries', origin: 'the command line', hint: 'Give a file as @file.' };
+    const { text, origin } = await readText(source, names, terminal);
+    const entries = readEntries(text, origin);
     const counts = { new: 0, changed: 0, same: 0 };
     const isDryRun = flags['dry-run'];
     await withEngine(context, async ({ state }) => {
@@ -111,24 +110,26 @@ interface ImportedEntry {
 
 type Kind = 'new' | 'changed' | 'same';
 
-function readEntries(text: string, place: string): ImportedEntry[] {
+function readEntries(text: string, origin: string): ImportedEntry[] {
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
-  return lines.filter(({ line }) => line !== '').map(({ line, number }) => readEntry(line, `${place}, line ${number}`));
+  return lines
+    .filter(({ line }) => line !== '')
+    .map(({ line, number }) => readEntry(line, `${origin}, line ${number}`));
 }
 
-function readEntry(line: string, place: string): ImportedEntry {
+function readEntry(line: string, origin: string): ImportedEntry {
   let entry: unknown;
   try {
     entry = JSON.parse(line);
   } catch (error) {
-    throw usageFailure(`${place} is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`);
+    throw usageFailure(`${origin} is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
-  refuseNumberLoss(line, place);
-  if (!isRecord(entry)) throw usageFailure(`${place} must be an object with scope, key and value.`);
+  refuseNumberLoss(line, origin);
+  if (!isRecord(entry)) throw usageFailure(`${origin} must be an object with scope, key and value.`);
   const { scope, key, value } = entry;
-  if (typeof scope !== 'string' || scope === '') throw usageFailure(`${place} lacks a scope, which must be text.`);
-  if (typeof key !== 'string' || key === '') throw usageFailure(`${place} lacks a key, which must be text.`);
-  if (value === undefined) throw usageFailure(`${place} lacks a value.`);
+  if (typeof scope !== 'string' || scope === '') throw usageFailure(`${origin} lacks a scope, which must be text.`);
+  if (typeof key !== 'string' || key === '') throw usageFailure(`${origin} lacks a key, which must be text.`);
+  if (value === undefined) throw usageFailure(`${origin} lacks a value.`);
   return { scope, key, value };
 }
 

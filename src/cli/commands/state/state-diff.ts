@@ -3,8 +3,8 @@
 import type { StateUpdate } from '../../../sdk/data/state-client.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { type DiffLine, diffValues } from '../../text/line-diff.ts';
 import type { Output } from '../../text/output.ts';

@@ -2,8 +2,7 @@
 
 import { nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
 
 /** Number of names compared for a suggestion; a scope may hold millions. */
 const CANDIDATES_MAX = 1_000;

@@ -1,13 +1,15 @@
-// `svc state scopes`, `list` and `get`: the scopes, the entries of a scope, and the value of an entry.
+// `svc state scopes`, `list`, `get` and `watch`: the scopes, the entries of a scope, the value of an entry, and changes
+// as they happen.
 
-import type { StateEntry } from '../../../sdk/data/state-client.ts';
+import type { StateEntry, StateEvent } from '../../../sdk/data/state-client.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { type Context, defineCommand } from '../../kernel/command.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
+import { stripUnsafe } from '../../text/display-text.ts';
 import { isRecord } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
+import { formatTime } from '../../text/times.ts';
 import { absentKey, readEntry } from './state-entries.ts';
 
 export const stateScopes = defineCommand({
@@ -128,4 +130,53 @@ function insideOf(value: unknown, path: string, key: string): unknown {
     found = Reflect.get(Object(found), segment);
   }
   return found;
+}
+
+const WATCH_FLAGS = {
+  key: { kind: 'text', placeholder: '<key>', help: 'Only changes of this key.' },
+  ...CONNECTION_FLAGS,
+} as const satisfies FlagTable;
+
+export const stateWatch = defineCommand({
+  name: 'state watch',
+  summary: 'Print changes of the state as they happen.',
+  operands: { usage: '[scope]', min: 0, max: 1, help: 'Only changes of this scope.', kinds: ['scope'] },
+  details: ['Runs until interrupted. With --json, one object per line: the event that state triggers receive.'],
+  flags: WATCH_FLAGS,
+  formats: ['table', 'json', 'jsonl'],
+  examples: [
+    { line: 'svc state watch orders', shows: 'Every change in the scope.' },
+    { line: 'svc state watch orders --key o-17 --json', shows: 'The changes of one entry, one JSON object per line.' },
+  ],
+  exitCodes: [EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  async run(context) {
+    const { flags, operands, output } = context;
+    const [scope] = operands;
+    return await withEngine(context, async ({ address, state, lost }) => {
+      const filter = {
+        ...(scope === undefined ? {} : { scope }),
+        ...(flags.key === undefined ? {} : { key: flags.key }),
+      };
+      const watch = state.watch<unknown>(filter, (event) => printEvent(context, event));
+      await watch.ready();
+      output.note(
+        `Watching ${scope === undefined ? 'all scopes' : `'${stripUnsafe(scope)}'`} at ${address}. Stop with Ctrl-C.`,
+      );
+      return await lost;
+    });
+  },
+});
+
+function printEvent({ output, terminal }: Context<typeof WATCH_FLAGS>, event: StateEvent<unknown>): void {
+  if (output.jsonAsked) return output.printLine(event);
+  const { timestamp, event_type: type, scope, key, old_value: before, new_value: after } = event;
+  // The line stays on the screen, so a relative time would soon be wrong.
+  const time = formatTime(timestamp, output.timeStyle === 'utc' ? 'utc' : 'local', terminal.now());
+  const entry = stripUnsafe(`${scope} ${key}`);
+  const change =
+    type === 'state:deleted' ? JSON.stringify(before) : `${JSON.stringify(before)} → ${JSON.stringify(after)}`;
+  const paint = type === 'state:deleted' ? output.paintOut.red : output.paintOut.green;
+  terminal.out.write(
+    `${output.paintOut.dim(time)}  ${paint(type.slice('state:'.length))}  ${entry}  ${stripUnsafe(change)}\n`,
+  );
 }

@@ -5,10 +5,8 @@ import { nearestWords } from '../../../core/config-fields/nearest.ts';
 import type { UpdateError, UpdateOp } from '../../../sdk/data/update-ops.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { refuseNumberLoss } from '../../text/number-loss.ts';
 import { readJson } from '../call/payload.ts';
@@ -65,7 +63,7 @@ async function readOps({ flags, terminal }: Context<typeof FLAGS>): Promise<read
   }
   if (flags.op.length > 0) throw usageFailure('--op and --ops exclude each other.');
   const hint = `In a shell, put it into single quotes: --ops '[{"type":"remove","path":"draft"}]'`;
-  const list = await readJson(flags.ops, { what: 'list of operations', place: '--ops', hint }, terminal);
+  const list = await readJson(flags.ops, { what: 'list of operations', origin: '--ops', hint }, terminal);
   if (!Array.isArray(list)) throw usageFailure('The list of operations must be a JSON list.', hint);
   // The engine validates the operations, and its messages are more precise.
   return list;

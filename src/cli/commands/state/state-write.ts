@@ -2,10 +2,8 @@
 
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { isRecord } from '../../text/records.ts';
 import { readJson, readText } from '../call/payload.ts';
 import { printChange } from './state-diff.ts';
@@ -68,7 +66,7 @@ async function readValue({ flags, operands, terminal }: Context<typeof SET_FLAGS
   const [, , source = ''] = operands;
   const names = {
     what: 'value',
-    place: 'the command line',
+    origin: 'the command line',
     hint: `In a shell, put it into single quotes: '{"name":"Ann"}'. Write plain text with --text.`,
   };
   return flags.text ? (await readText(source, names, terminal)).text : await readJson(source, names, terminal);

@@ -5,9 +5,8 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { isRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
 import { type InputNames, readJson } from '../call/payload.ts';
 
@@ -209,7 +208,7 @@ export function groupOperand([operand = '']: readonly string[]): { readonly stre
 
 const DATA_INPUT: InputNames = {
   what: 'data',
-  place: 'the command line',
+  origin: 'the command line',
   hint: `In a shell, put it into single quotes: '{"text":"hello"}'`,
 };
 

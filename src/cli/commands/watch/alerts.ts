@@ -2,9 +2,8 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';

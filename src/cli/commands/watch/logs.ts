@@ -1,13 +1,10 @@
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { compileRegex, type TextMatcher } from '../../../core/telemetry/logs/log-expression.ts';
 import { SearchBudget } from '../../../core/telemetry/logs/search-budget.ts';
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { follow } from '../../engine/follow.ts';
+import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn } from '../../text/records.ts';
 import { momentOf } from '../../text/times.ts';
 import { logLine, timeOf } from './log-lines.ts';

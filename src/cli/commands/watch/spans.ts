@@ -4,8 +4,7 @@ import type { Attributes, SpanEvent, SpanLink, SpanStatus } from '../../../core/
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 
 const TRACES_SEARCHED = 1_000;

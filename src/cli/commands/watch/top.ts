@@ -1,11 +1,9 @@
 // `svc top`: samples of the busiest functions, queues and workers, as lines that fit into the terminal.
 
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { follow } from '../../engine/follow.ts';
+import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import type { Painter } from '../../text/colour.ts';
 import { type Column, formatTable } from '../../text/table.ts';
 import { formatDuration } from '../../text/times.ts';

@@ -2,11 +2,9 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable, FlagValues } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
-import { CONFIRM_FLAGS, confirm } from '../../text/confirm.ts';
+import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CONFIRM_FLAGS, CONNECTION_FLAGS, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
+import { confirm } from '../../text/confirm.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';

@@ -7,9 +7,8 @@ import { layoutTrace, type TraceLayout, type TraceRowLayout } from '../../../cor
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
 import { explainNoMemory, findTraceId, flatSpans, readTrace } from './spans.ts';

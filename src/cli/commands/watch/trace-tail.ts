@@ -1,8 +1,7 @@
-import { follow } from '../../engine/follow.ts';
+import { follow } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { padEnd, padStart, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, numberIn, recordsIn } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';

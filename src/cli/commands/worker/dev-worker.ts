@@ -15,7 +15,7 @@ export interface WorkerCommand {
 
 export interface DevWorkerOptions {
   /** The command to run; throws with the reason when the project cannot be read. */
-  readonly order: () => Promise<WorkerCommand>;
+  readonly command: () => Promise<WorkerCommand>;
   /** Resolves to a check for a new worker; undefined when the engine cannot be reached. */
   readonly watchForNew: () => Promise<RegistrationWatch | undefined>;
   readonly line: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -60,7 +60,7 @@ export class DevWorker {
 
   async #replace(): Promise<void> {
     const { note } = this.#options;
-    const order = await this.#options.order();
+    const command = await this.#options.command();
     const before = this.#current?.isOver === false ? this.#current : undefined;
     const watch = await this.#options.watchForNew();
     if (watch === undefined) {
@@ -68,11 +68,11 @@ export class DevWorker {
       // No call can reach the worker, so the gap between the two processes does no harm.
       before?.process.terminate();
       await before?.ended;
-      this.#current = this.#start(order);
+      this.#current = this.#start(command);
       return;
     }
     try {
-      const next = this.#start(order);
+      const next = this.#start(command);
       const isThere = await Promise.race([watch.appeared(), next.ended]);
       if (typeof isThere === 'string') {
         note(before === undefined ? 'waiting for a change' : 'the old process keeps running; waiting for a change');

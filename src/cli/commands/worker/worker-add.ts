@@ -7,10 +7,8 @@ import { MANIFEST_FILE, type NewEntry } from '../../../core/workers/worker-manif
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FLAGS, problemsIn, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { changedLines } from '../../text/line-diff.ts';
 import { isRecord, textIn, textsIn } from '../../text/records.ts';
@@ -79,10 +77,10 @@ function sourceOf(word: string, cwd: string): Source {
 async function addOn(engine: EngineConnection, context: AddContext, source: Source) {
   const { flags, output, terminal } = context;
   const waitMs = waitMsOf(flags);
-  const order = { source, wait_ms: waitMs, dry_run: flags['dry-run'] };
+  const payload = { source, wait_ms: waitMs, dry_run: flags['dry-run'] };
   if (!flags['dry-run']) output.note(`Adding ${nameOf(source)} at ${engine.address} …`);
   const answer = await reportStates(engine, context, source, () =>
-    engine.call('worker::add', order, { timeoutMs: waitMs + ANSWER_MS }),
+    engine.call('worker::add', payload, { timeoutMs: waitMs + ANSWER_MS }),
   );
   if (!isRecord(answer)) throw new Error('worker::add answered with something that is no record');
   if (flags['dry-run']) {

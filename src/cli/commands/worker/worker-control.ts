@@ -2,10 +2,9 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/exit-codes.ts';
-import type { FlagTable, FlagValues } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
-import { CONFIRM_FLAGS, confirm } from '../../text/confirm.ts';
+import { EXIT, type ExitCode } from '../../kernel/failures.ts';
+import { CONFIRM_FLAGS, CONNECTION_FLAGS, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
+import { confirm } from '../../text/confirm.ts';
 import { isRecord } from '../../text/records.ts';
 import { describeWorker } from './worker-info.ts';
 
@@ -56,7 +55,7 @@ export const workerStart = defineCommand({
     { line: 'svc worker start orders --no-wait', shows: 'Returns when the process runs.' },
   ],
   exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
-  run: (context) => orderAndDescribe(context, 'worker::start', { wait_ms: waitMsOf(context.flags) }),
+  run: (context) => callAndDescribe(context, 'worker::start', { wait_ms: waitMsOf(context.flags) }),
 });
 
 export const workerStop = defineCommand({
@@ -74,7 +73,7 @@ export const workerStop = defineCommand({
     { line: 'svc worker stop orders --force', shows: 'Kills it immediately.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.unreachable, EXIT.refused],
-  run: (context) => orderAndDescribe(context, 'worker::stop', { drain_ms: drainMsOf(context.flags) }),
+  run: (context) => callAndDescribe(context, 'worker::stop', { drain_ms: drainMsOf(context.flags) }),
 });
 
 export const workerRestart = defineCommand({
@@ -91,7 +90,7 @@ export const workerRestart = defineCommand({
   exitCodes: [EXIT.failed, EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   run: (context) => {
     const times = { drain_ms: drainMsOf(context.flags), wait_ms: waitMsOf(context.flags) };
-    return orderAndDescribe(context, 'worker::restart', times);
+    return callAndDescribe(context, 'worker::restart', times);
   },
 });
 
@@ -110,22 +109,22 @@ export const workerRemove = defineCommand({
   async run(context) {
     const name = context.operands[0] ?? '';
     await confirm(context, `Remove ${name} from the configuration of the engine?`);
-    const answer = await order(context, 'worker::remove', { drain_ms: drainMsOf(context.flags) });
+    const answer = await callSupervisor(context, 'worker::remove', { drain_ms: drainMsOf(context.flags) });
     context.output.printDocument(answer, `Removed ${name}.`);
     return EXIT.done;
   },
 });
 
-/** How long the engine may take for an order, in addition to the time for its answer. */
-interface OrderTimes {
+/** How long the engine may take for a call, in addition to the time for its answer. */
+interface CallTimes {
   readonly drain_ms?: number;
   readonly wait_ms?: number;
 }
 
-async function order(
+async function callSupervisor(
   context: Context<typeof CONNECTION_FLAGS>,
   functionId: string,
-  times: OrderTimes,
+  times: CallTimes,
 ): Promise<unknown> {
   const { drain_ms: drainMs = 0, wait_ms: waitMs = 0 } = times;
   const payload = { name: context.operands[0] ?? '', ...times };
@@ -133,12 +132,12 @@ async function order(
   return await withEngine(context, (engine) => engine.call(functionId, payload, settings));
 }
 
-async function orderAndDescribe(
+async function callAndDescribe(
   context: Context<typeof CONNECTION_FLAGS>,
   functionId: string,
-  times: OrderTimes,
+  times: CallTimes,
 ): Promise<ExitCode> {
-  const answer = await order(context, functionId, times);
+  const answer = await callSupervisor(context, functionId, times);
   context.output.printDocument(answer, isRecord(answer) ? describeWorker(answer, context.terminal.now()) : '');
   return EXIT.done;
 }

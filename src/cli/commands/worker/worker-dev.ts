@@ -1,26 +1,25 @@
 // `svc worker dev`: one worker, restarted when its files change, with a line for each call that it receives. Without
 // traces, or without an engine, there are no such lines and the worker keeps running.
 
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { watchFolder } from '../../../effects/watch.ts';
-import { type EngineConnection, readToken, withEngine } from '../../engine/connection.ts';
-import { follow } from '../../engine/follow.ts';
+import { type EngineConnection, follow, readToken, withEngine } from '../../engine/connection.ts';
 import { engineNode } from '../../engine/pinned-node.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, toFailure, usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { CliFailure, EXIT, toFailure, usageFailure } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { numberIn, recordsIn, textIn } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';
 import { flatSpans, readTrace } from '../watch/spans.ts';
 import { DevWorker, type RegistrationWatch, type WorkerCommand } from './dev-worker.ts';
-import { TypeCheck } from './type-check.ts';
 import { readProject } from './worker-project.ts';
 
 const FLAGS = {
@@ -59,7 +58,7 @@ export const workerDev = defineCommand({
     const { manifest } = await readProject(folder);
     const note = (text: string): void => output.note(output.paintErr.dim(`· ${text}`));
     const worker = new DevWorker({
-      order: () => orderFor(context, folder),
+      command: () => commandFor(context, folder),
       watchForNew: () => watchForNew(context, manifest.name),
       note,
       line: (stream, text) => terminal[stream === 'stdout' ? 'out' : 'err'].write(`${stripUnsafe(text)}\n`),
@@ -82,7 +81,7 @@ export const workerDev = defineCommand({
   },
 });
 
-async function orderFor(context: DevContext, folder: string): Promise<WorkerCommand> {
+async function commandFor(context: DevContext, folder: string): Promise<WorkerCommand> {
   const { flags, terminal } = context;
   const { manifest, commands } = await readProject(folder).catch((error: unknown) => {
     const { message, lines = [] } = toFailure(error).report;
@@ -203,4 +202,73 @@ function isOf(worker: string, { service_name: service, name }: TreeSpan): boolea
 
 function lineOf({ name, status, duration_ms: durationMs, trace_id: trace }: TreeSpan): string {
   return `${name.slice(EXECUTED.length)} ${status} ${formatDuration(durationMs)} trace=${trace.slice(0, 16)}`;
+}
+
+interface TypeCheckOptions {
+  readonly folder: string;
+  /** The program that runs the compiler. */
+  readonly node: string;
+  readonly line: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Checks with the compiler of the project, if it has one. Type errors are shown, but never keep the worker from
+ * running.
+ */
+class TypeCheck {
+  readonly #options: TypeCheckOptions;
+  #running: ChildProcess | undefined;
+  #hadErrors = false;
+
+  constructor(options: TypeCheckOptions) {
+    this.#options = options;
+  }
+
+  /** A check that is still running is outdated: the files have changed. */
+  check(): void {
+    this.#running?.kill();
+    this.#running = undefined;
+    const { folder, node } = this.#options;
+    const project = nearest(folder, 'tsconfig.json');
+    const compiler = compilerOf(folder);
+    if (project === undefined || compiler === undefined) return;
+    const args = [compiler, '--noEmit', '--pretty', 'false', '--project', project];
+    const child = spawn(node, args, { cwd: dirname(project), stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#running = child;
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    child.once('error', () => {});
+    child.once('close', (code) => {
+      if (this.#running !== child) return;
+      this.#running = undefined;
+      this.#report(code === 0 ? [] : printed.split('\n').filter((text) => text.trim() !== ''));
+    });
+  }
+
+  #report(errors: readonly string[]): void {
+    const { line, note } = this.#options;
+    if (errors.length > 0) note('types:');
+    for (const text of errors) line(text);
+    if (errors.length === 0 && this.#hadErrors) note('types: no errors left');
+    this.#hadErrors = errors.length > 0;
+  }
+}
+
+/** In the folder or a folder above it, up to the root of the package or repository. */
+function nearest(folder: string, name: string): string | undefined {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const above = dirname(folder);
+  return above === folder || existsSync(join(folder, '.git')) ? undefined : nearest(above, name);
+}
+
+function compilerOf(folder: string): string | undefined {
+  try {
+    return createRequire(join(folder, 'package.json')).resolve('typescript/bin/tsc');
+  } catch {
+    return undefined;
+  }
 }

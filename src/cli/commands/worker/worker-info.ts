@@ -2,8 +2,8 @@
 
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, textIn, textsIn } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';
@@ -25,8 +25,8 @@ export const workerInfo = defineCommand({
   exitCodes: [EXIT.notFound, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { operands, output, terminal } = context;
-    const order = { name: operands[0] ?? '' };
-    const answer = await withEngine(context, (engine) => engine.call('worker::status', order));
+    const payload = { name: operands[0] ?? '' };
+    const answer = await withEngine(context, (engine) => engine.call('worker::status', payload));
     output.printDocument(answer, isRecord(answer) ? describeWorker(answer, terminal.now()) : '');
     return EXIT.done;
   },

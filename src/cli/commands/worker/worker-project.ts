@@ -12,8 +12,7 @@ import {
   type WorkerManifest,
 } from '../../../core/workers/worker-manifest.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import { CliFailure, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { isEmptyFolder, packageName, writeWorker } from '../../project-template.ts';
 import { quoteForShell } from '../../text/shell.ts';
 

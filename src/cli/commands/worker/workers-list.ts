@@ -1,10 +1,8 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
-import { follow } from '../../engine/follow.ts';
+import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/exit-codes.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
-import { CONNECTION_FLAGS } from '../../kernel/shared-flags.ts';
+import { EXIT } from '../../kernel/failures.ts';
+import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
 import { formatTime, type TimeStyle } from '../../text/times.ts';

@@ -2,7 +2,7 @@
 // `call('GET /functions/{id}', { parts: { id }, signal })` is typed by the contract. A failure is an `ApiError` with
 // everything that a report of it needs (APP-14).
 
-import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../../console-api/routes.ts';
+import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../api/routes.ts';
 import { heardEngine, lostEngine } from './connection.ts';
 import { session, tokenRefused } from './session.ts';
 

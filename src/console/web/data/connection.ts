@@ -2,7 +2,7 @@
 // about itself, with or without an engine (APP-1, APP-2). One store for all pages.
 
 import { useQuery } from '@tanstack/react-query';
-import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../../console-api/console-server.ts';
+import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../api/console-server.ts';
 import { createStore } from './store.ts';
 
 export type Connection =

@@ -1,7 +1,7 @@
 // The engine's counters, once a second, for navigation and Dashboard: one topic, whose last minutes are kept.
 
 import { useEffect } from 'react';
-import type { CountersItem } from '../../../console-api/live.ts';
+import type { CountersItem } from '../../api/live.ts';
 import { beforeNextPaint, listen } from './live.ts';
 import { Ring } from './ring.ts';
 import { createStore, useStore } from './store.ts';

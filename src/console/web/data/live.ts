@@ -8,7 +8,7 @@
 //   again (LIV-6).
 // - However many frames the socket receives, views are notified once before the next paint (LIV-2).
 
-import type { LiveFrame } from '../../../console-api/live.ts';
+import type { LiveFrame } from '../../api/live.ts';
 import { connection, heardEngine, lostEngine } from './connection.ts';
 import { session, tokenRefused } from './session.ts';
 

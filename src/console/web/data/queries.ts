@@ -10,7 +10,7 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { List } from '../../../console-api/envelope.ts';
+import type { List } from '../../api/envelope.ts';
 import { ApiError } from './api.ts';
 import { connection } from './connection.ts';
 

@@ -120,11 +120,11 @@ function* matching(store: LogStore, filter: LogFilter): Iterable<StoredLog> {
   const budget = new SearchBudget(store.count, ADVICE);
   for (const log of store.newestFirst()) {
     budget.next();
-    if (hasFacts(log, filter, texts) && (filter.matches?.(log.record, budget) ?? true)) yield log;
+    if (hasFields(log, filter, texts) && (filter.matches?.(log.record, budget) ?? true)) yield log;
   }
 }
 
-function hasFacts({ record, timeNano }: StoredLog, filter: LogFilter, texts: readonly string[] | undefined): boolean {
+function hasFields({ record, timeNano }: StoredLog, filter: LogFilter, texts: readonly string[] | undefined): boolean {
   if (filter.startTime !== undefined && timeNano < filter.startTime * 1e6) return false;
   // The end of the millisecond: clients have no finer times.
   if (filter.endTime !== undefined && timeNano >= (filter.endTime + 1) * 1e6) return false;

@@ -45,9 +45,9 @@ export class LogStore {
 
   add(record: LogRecord): StoredLog {
     const log: StoredLog = { id: this.#nextId++, record, bytes: recordBytes(record), timeNano: timeOf(record) };
-    const place = this.#placeOf(log.timeNano);
-    if (place === this.#logs.length) this.#logs.push(log);
-    else this.#logs.splice(place, 0, log);
+    const position = this.#positionOf(log.timeNano);
+    if (position === this.#logs.length) this.#logs.push(log);
+    else this.#logs.splice(position, 0, log);
     this.#bytes += log.bytes;
     this.#leave('limit', () => this.count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes);
     return log;
@@ -69,9 +69,9 @@ export class LogStore {
 
   /** The records around one record, oldest first; undefined when that record is not there (any more). */
   around(id: number, before: number, after: number): readonly StoredLog[] | undefined {
-    const place = this.#logs.findIndex((log, at) => at >= this.#head && log.id === id);
-    if (place < 0) return undefined;
-    return this.#logs.slice(Math.max(this.#head, place - before), place + after + 1);
+    const position = this.#logs.findIndex((log, at) => at >= this.#head && log.id === id);
+    if (position < 0) return undefined;
+    return this.#logs.slice(Math.max(this.#head, position - before), position + after + 1);
   }
 
   clear(): void {
@@ -81,7 +81,7 @@ export class LogStore {
   }
 
   /** After all records of that time. Senders choose times, so that looking back one by one could take long. */
-  #placeOf(timeNano: number): number {
+  #positionOf(timeNano: number): number {
     let low = this.#head;
     let high = this.#logs.length;
     // Nearly every record is the newest.

@@ -9,7 +9,7 @@ import { LOG_LEVELS, type LogLevel } from '../records/records.ts';
 
 export type QueryTerm = WordTerm | FieldTerm | RegexTerm;
 
-interface Place {
+interface TermPosition {
   /** In the query, without the leading `-`. */
   readonly start: number;
   readonly end: number;
@@ -24,12 +24,12 @@ export interface TermProblem {
 }
 
 /** A text to search for. A phrase is quoted. */
-export interface WordTerm extends Place {
+export interface WordTerm extends TermPosition {
   readonly kind: 'word' | 'phrase';
   readonly text: string;
 }
 
-export interface FieldTerm extends Place {
+export interface FieldTerm extends TermPosition {
   readonly kind: 'field';
   /** One of `QUERY_FIELDS`, or `attr.` and a key. */
   readonly field: string;
@@ -37,7 +37,7 @@ export interface FieldTerm extends Place {
   readonly value: string;
 }
 
-export interface RegexTerm extends Place {
+export interface RegexTerm extends TermPosition {
   readonly kind: 'regex';
   readonly source: string;
   readonly ignoresCase: boolean;

@@ -15,16 +15,16 @@ export interface MetricFilter {
 export function listMetrics(store: MetricStore, filter: MetricFilter): MetricRecord[] {
   const metrics = new Map<string, { series: Series; points: StoredPoint['point'][] }>();
   for (const { series, point } of matching(store, filter)) {
-    const { name, service_name: service, metric_type: type } = series.facts;
+    const { name, service_name: service, metric_type: type } = series.description;
     const key = `${name}\0${service}\0${type}`;
     const metric = metrics.get(key);
     if (metric === undefined) metrics.set(key, { series, points: [point] });
     else metric.points.push(point);
   }
   return [...metrics.values()].map(({ series, points }) => {
-    const { is_delta: _mark, ...facts } = series.facts;
+    const { is_delta: _mark, ...description } = series.description;
     const last = points.reduce((latest, { timestamp_unix_nano: time }) => Math.max(latest, time), 0);
-    return { ...facts, data_points: points, timestamp_unix_nano: last };
+    return { ...description, data_points: points, timestamp_unix_nano: last };
   });
 }
 
@@ -41,11 +41,11 @@ export function aggregateMetrics(
   for (const { series, point } of matching(store, filter)) {
     if (!('value' in point)) continue;
     const startMs = Math.floor(point.timestamp_unix_nano / 1e6 / intervalMs) * intervalMs;
-    const key = `${startMs} ${series.facts.name}`;
+    const key = `${startMs} ${series.description.name}`;
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       if (buckets.size >= AGGREGATES_MAX) return undefined;
-      bucket = { name: series.facts.name, startMs, aggregate: new Aggregate() };
+      bucket = { name: series.description.name, startMs, aggregate: new Aggregate() };
       buckets.set(key, bucket);
     }
     bucket.aggregate.add(point.value);
@@ -60,7 +60,7 @@ export function windowValue(store: MetricStore, name: string, startMs: number, n
   const windows = new Map<Series, SeriesWindow>();
   const startNano = startMs * 1e6;
   for (const { series, point } of store.all()) {
-    if (series.facts.name !== name) continue;
+    if (series.description.name !== name) continue;
     const timeMs = point.timestamp_unix_nano / 1e6;
     if (timeMs > nowMs) continue;
     const window = windows.get(series) ?? { before: undefined, within: [] };
@@ -71,7 +71,7 @@ export function windowValue(store: MetricStore, name: string, startMs: number, n
   const measured = [...windows].filter(([, { within }]) => within.length > 0);
   const [first] = measured;
   if (first === undefined) return undefined;
-  const type = first[0].facts.metric_type;
+  const type = first[0].description.metric_type;
   if (type === 'counter') return measured.reduce((sum, [series, window]) => sum + risen(series, window, startNano), 0);
   return type === 'histogram' ? meanOfHistograms(measured, startNano) : meanOfGauges(measured);
 }
@@ -82,9 +82,9 @@ interface SeriesWindow {
   readonly within: StoredPoint['point'][];
 }
 
-function risen({ facts }: Series, window: SeriesWindow, startNano: number): number {
+function risen({ description }: Series, window: SeriesWindow, startNano: number): number {
   const values = window.within.map(countOf);
-  if (facts.is_delta === true) return values.reduce((sum, value) => sum + value, 0);
+  if (description.is_delta === true) return values.reduce((sum, value) => sum + value, 0);
   // A counter that falls has restarted.
   const base = baseOf(window, startNano);
   let last = base === undefined ? 0 : countOf(base);
@@ -113,10 +113,10 @@ function meanOfGauges(measured: readonly [Series, SeriesWindow][]): number {
 function meanOfHistograms(measured: readonly [Series, SeriesWindow][], startNano: number): number | undefined {
   let count = 0;
   let sum = 0;
-  for (const [{ facts }, window] of measured) {
+  for (const [{ description }, window] of measured) {
     let last = baseOf(window, startNano);
     for (const point of window.within) {
-      const isWhole = facts.is_delta === true || last === undefined || countOf(last) > countOf(point);
+      const isWhole = description.is_delta === true || last === undefined || countOf(last) > countOf(point);
       count += countOf(point) - (isWhole || last === undefined ? 0 : countOf(last));
       sum += sumOf(point) - (isWhole || last === undefined ? 0 : sumOf(last));
       last = point;
@@ -138,6 +138,6 @@ function* matching(store: MetricStore, { name, startTime, endTime }: MetricFilte
     const timeMs = stored.point.timestamp_unix_nano / 1e6;
     if (startTime !== undefined && timeMs < startTime) continue;
     if (endTime !== undefined && timeMs > endTime) continue;
-    if (name === undefined || stored.series.facts.name === name) yield stored;
+    if (name === undefined || stored.series.description.name === name) yield stored;
   }
 }

@@ -29,7 +29,7 @@ export interface StoredPoint {
 /** Points of one metric of one service with the same labels. */
 export interface Series {
   readonly key: string;
-  readonly facts: MetricDescription;
+  readonly description: MetricDescription;
   readonly labels: Attributes;
   points: number;
   /** The last histogram, from which the next one's increase is computed. */
@@ -76,8 +76,8 @@ export class MetricStore {
 
   /** Returns the points to roll up. */
   add(record: MetricRecord): RolledPoint[] {
-    const { data_points: points, timestamp_unix_nano: _time, ...facts } = record;
-    const rolled = points.map((point) => this.#addPoint(facts, point));
+    const { data_points: points, timestamp_unix_nano: _time, ...description } = record;
+    const rolled = points.map((point) => this.#addPoint(description, point));
     this.#leave('limit', () => this.count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes);
     return rolled;
   }
@@ -95,36 +95,36 @@ export class MetricStore {
     }
   }
 
-  #addPoint(facts: MetricDescription, given: MetricPoint): RolledPoint {
-    const series = this.#seriesOf(facts, given.attributes);
+  #addPoint(description: MetricDescription, given: MetricPoint): RolledPoint {
+    const series = this.#seriesOf(description, given.attributes);
     const point = series.labels === given.attributes ? given : { ...given, attributes: series.labels };
     const bytes = recordBytes(point);
     this.#points.push({ series, point, bytes });
     this.#bytes += bytes;
     series.points++;
     const timeMs = point.timestamp_unix_nano / 1e6;
-    if ('value' in point) return { kind: 'number', name: facts.name, timeMs, value: point.value };
+    if ('value' in point) return { kind: 'number', name: description.name, timeMs, value: point.value };
     const counts = countsOf(point);
-    const isWhole = facts.is_delta === true || series.labels === OTHER_LABELS;
+    const isWhole = description.is_delta === true || series.labels === OTHER_LABELS;
     const added = isWhole ? counts : difference(counts, series.lastHistogram);
     series.lastHistogram = counts;
-    return { kind: 'histogram', name: facts.name, timeMs, counts: added };
+    return { kind: 'histogram', name: description.name, timeMs, counts: added };
   }
 
-  #seriesOf(facts: MetricDescription, attributes: Attributes): Series {
-    const metric = metricKey(facts);
+  #seriesOf(description: MetricDescription, attributes: Attributes): Series {
+    const metric = metricKey(description);
     const key = `${metric}\0${labelText(attributes)}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     const sets = this.#labelSets.get(metric) ?? 0;
-    if (sets < LABEL_SETS_MAX) return this.#open(metric, key, facts, attributes);
+    if (sets < LABEL_SETS_MAX) return this.#open(metric, key, description, attributes);
     this.#onDrop('label_sets', 1);
     const other = `${metric}\0\0other`;
-    return this.#series.get(other) ?? this.#open(metric, other, facts, OTHER_LABELS);
+    return this.#series.get(other) ?? this.#open(metric, other, description, OTHER_LABELS);
   }
 
-  #open(metric: string, key: string, facts: MetricDescription, labels: Attributes): Series {
-    const series = { key, facts, labels, points: 0, lastHistogram: undefined };
+  #open(metric: string, key: string, description: MetricDescription, labels: Attributes): Series {
+    const series = { key, description, labels, points: 0, lastHistogram: undefined };
     this.#series.set(key, series);
     this.#labelSets.set(metric, (this.#labelSets.get(metric) ?? 0) + 1);
     return series;
@@ -153,7 +153,7 @@ export class MetricStore {
     series.points--;
     if (series.points > 0) return;
     this.#series.delete(series.key);
-    const metric = metricKey(series.facts);
+    const metric = metricKey(series.description);
     const sets = (this.#labelSets.get(metric) ?? 1) - 1;
     if (sets === 0) this.#labelSets.delete(metric);
     else this.#labelSets.set(metric, sets);

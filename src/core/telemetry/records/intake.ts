@@ -15,8 +15,8 @@
 //
 // The engine's own lines: `logger.observe` with `recordOfLine` (engine-lines.ts), into `Collector.log()`.
 //
-// O3: a record with `is_quiet` fires no log trigger. Log triggers fire with a cause of `QuietMarks` (quiet.ts), whose
-// trace id marks everything that the firing causes, in any worker and language.
+// O3: a record with `is_quiet` fires no log trigger. Log triggers fire with a cause of `QuietTraces` (quiet-traces.ts),
+// whose trace id marks everything that the firing causes, in any worker and language.
 
 import type { LogRecord, MetricRecord, SpanRecord } from './records.ts';
 

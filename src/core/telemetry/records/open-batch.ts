@@ -20,7 +20,7 @@ import { type ReadFrame, readFrame } from './read-otlp.ts';
 import { type LogRecord, type MetricRecord, recordBytes, type SpanRecord } from './records.ts';
 
 export interface OpenerOptions {
-  readonly facts: ServiceIdentity;
+  readonly service: ServiceIdentity;
   /** The sampling ratio for logs of workers; those of the engine are already sampled. */
   logsRatio(): number;
   nowMs(): number;
@@ -75,7 +75,7 @@ export class BatchOpener {
       gauges.push([source, null]);
     }
     // After the spans of workers, which arrived earlier: where few are kept, calls are the newest.
-    for (const span of engineSpans(batch.spanRows, this.#options.facts, cut)) spans.push(span);
+    for (const span of engineSpans(batch.spanRows, this.#options.service, cut)) spans.push(span);
     return { spans, logs, metrics, calls: batch.calls, workers: batch.workers, gauges, dropped: drops.all() };
   }
 

@@ -78,9 +78,9 @@ type ReadOne = (item: Fields, origin: Origin) => void;
 function readAll(resources: unknown, scopesKey: string, itemsKey: string, context: ReadContext, read: ReadOne): void {
   let count = 0;
   for (const resource of listOf(resources).map(fieldsOf)) {
-    const facts = resourceOf(resource.resource);
+    const identity = resourceOf(resource.resource);
     for (const scope of listOf(resource[scopesKey]).map(fieldsOf)) {
-      const origin = { ...facts, scope: scopeOf(scope.scope) };
+      const origin = { ...identity, scope: scopeOf(scope.scope) };
       for (const item of listOf(scope[itemsKey])) {
         if (++count > RECORDS_MAX) return context.dropped('frame_too_large');
         read(fieldsOf(item), origin);

@@ -147,9 +147,9 @@ export class Collector {
     if (sampler === undefined || sampler.isNever || isTraceparent(traceparent)) {
       return this.begin(prefix, operation, functionId, service, traceparent, baggage);
     }
-    const place = this.#context.fraction();
-    if (!this.#decide(sampler, place, operation, service)) return UNTRACED;
-    return this.#open(prefix + operation, functionId, traceIdAt(place, this.#context.token()), '', baggage);
+    const fraction = this.#context.fraction();
+    if (!this.#decide(sampler, fraction, operation, service)) return UNTRACED;
+    return this.#open(prefix + operation, functionId, traceIdAt(fraction, this.#context.token()), '', baggage);
   }
 
   /** The same where a trace begins whose id was chosen before: decided like any other, whatever its context says. */
@@ -159,9 +159,9 @@ export class Collector {
     return this.#open(prefix + operation, functionId, traceId, '', undefined);
   }
 
-  #decide(sampler: Sampler, place: number, operation: string, service: string): boolean {
-    if (place >= PRESSED_RATE && this.#context.isPressed()) return false;
-    return sampler.decide(place, operation, service || this.settings.serviceName, this.#context.nowMs);
+  #decide(sampler: Sampler, fraction: number, operation: string, service: string): boolean {
+    if (fraction >= PRESSED_RATE && this.#context.isPressed()) return false;
+    return sampler.decide(fraction, operation, service || this.settings.serviceName, this.#context.nowMs);
   }
 
   #open(name: string, functionId: string, traceId: string, parentId: string, baggage: string | undefined): OpenSpan {

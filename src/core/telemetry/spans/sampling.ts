@@ -44,8 +44,8 @@ export class Sampler {
    * Whether the trace with this position, which begins now with this operation, is kept. The clock is read only for a
    * trace that may be kept.
    */
-  decide(place: number, operation: string, service: string, nowMs: () => number): boolean {
-    if (place >= this.#rateOf(operation, service)) return false;
+  decide(fraction: number, operation: string, service: string, nowMs: () => number): boolean {
+    if (fraction >= this.#rateOf(operation, service)) return false;
     return this.settings.tracesPerSecondMax === Number.POSITIVE_INFINITY || this.#admit(nowMs());
   }
 
@@ -90,9 +90,9 @@ export function placeOf(traceId: string): number {
 }
 
 /** An id with that position. `token`: 32 random hexadecimal digits. */
-export function traceIdAt(place: number, token: string): string {
-  const high = Math.floor(place * 2 ** HIGH_BITS);
-  const low = Math.floor((place * 2 ** HIGH_BITS - high) * 2 ** LOW_BITS);
+export function traceIdAt(fraction: number, token: string): string {
+  const high = Math.floor(fraction * 2 ** HIGH_BITS);
+  const low = Math.floor((fraction * 2 ** HIGH_BITS - high) * 2 ** LOW_BITS);
   return token.slice(PLACE_DIGITS) + digits(high, HIGH_BITS / 4) + digits(low, LOW_BITS / 4);
 }
 

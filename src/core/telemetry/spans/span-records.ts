@@ -101,9 +101,13 @@ const NANOS_PER_MS = 1e6;
 const SAMPLED = 1;
 
 /** `cut` is called for each span of which something was left out. */
-export function engineSpans(rows: readonly (string | number)[], facts: ServiceIdentity, cut: () => void): SpanRecord[] {
+export function engineSpans(
+  rows: readonly (string | number)[],
+  service: ServiceIdentity,
+  cut: () => void,
+): SpanRecord[] {
   const spans: SpanRecord[] = [];
-  for (let at = 0; at < rows.length; at += ROW_LENGTH) spans.push(spanOf(readRow(rows, at), facts, cut));
+  for (let at = 0; at < rows.length; at += ROW_LENGTH) spans.push(spanOf(readRow(rows, at), service, cut));
   return spans;
 }
 

@@ -83,7 +83,7 @@ export class SpanStore {
       known.bytes = bytes;
       trace.enter(known);
     }
-    this.#makeRoom();
+    this.#evict();
   }
 
   clear(): void {
@@ -94,7 +94,7 @@ export class SpanStore {
     this.#bytes = 0;
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     let dropped = 0;
     while (this.#count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes) {
       const oldest = this.#queue[this.#head];

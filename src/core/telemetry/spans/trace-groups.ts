@@ -117,8 +117,8 @@ function countIn(
   { sinceMs = 0 }: GroupQuery,
   nowMs: number,
 ): void {
-  const place = Math.floor(((nano / 1e6 - sinceMs) * parts.length) / Math.max(1, nowMs - sinceMs));
-  const part = parts[Math.min(Math.max(place, 0), parts.length - 1)];
+  const index = Math.floor(((nano / 1e6 - sinceMs) * parts.length) / Math.max(1, nowMs - sinceMs));
+  const part = parts[Math.min(Math.max(index, 0), parts.length - 1)];
   if (part === undefined) return;
   part.span_count++;
   part.duration_ms += tookMs;

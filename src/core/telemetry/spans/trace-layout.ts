@@ -42,10 +42,10 @@ export function layoutTrace(roots: readonly TreeSpan[], nowNano: number, depthMa
   const lengthNano = Math.max(1, endNano - startNano);
   const rows = all
     .filter(({ depth }) => depth <= depthMax)
-    .map(({ span, parent, ...place }) => {
+    .map(({ span, parent, ...rest }) => {
       const spanEnd = endOf(span, nowNano);
       return {
-        ...place,
+        ...rest,
         span,
         offset: (span.start_time_unix_nano - startNano) / lengthNano,
         width: (spanEnd - span.start_time_unix_nano) / lengthNano,
@@ -66,7 +66,7 @@ export function layoutTrace(roots: readonly TreeSpan[], nowNano: number, depthMa
   };
 }
 
-interface Place {
+interface PlacedSpan {
   readonly span: TreeSpan;
   readonly parent: TreeSpan | undefined;
   readonly depth: number;
@@ -75,14 +75,14 @@ interface Place {
 }
 
 /** Parents before children, without recursion: a trace may be deeper than the stack. */
-function flatten(roots: readonly TreeSpan[]): Place[] {
-  const places: Place[] = [];
+function flatten(roots: readonly TreeSpan[]): PlacedSpan[] {
+  const placed: PlacedSpan[] = [];
   const waiting = roots
-    .map((span): Place => ({ span, parent: undefined, depth: 0, openLevels: [], isLastChild: true }))
+    .map((span): PlacedSpan => ({ span, parent: undefined, depth: 0, openLevels: [], isLastChild: true }))
     .reverse();
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    places.push(place);
-    const { span, depth, openLevels, isLastChild } = place;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    placed.push(next);
+    const { span, depth, openLevels, isLastChild } = next;
     const below = depth === 0 ? [] : [...openLevels, !isLastChild];
     for (let index = span.children.length - 1; index >= 0; index -= 1) {
       const child = span.children[index];
@@ -91,7 +91,7 @@ function flatten(roots: readonly TreeSpan[]): Place[] {
       waiting.push({ span: child, parent: span, depth: depth + 1, openLevels: below, isLastChild: isLast });
     }
   }
-  return places;
+  return placed;
 }
 
 /** The span's time minus the union of its children's, each cut to the span. */
@@ -121,7 +121,7 @@ function isOutside(span: TreeSpan, parent: TreeSpan, nowNano: number): boolean {
 /**
  * Pending while the root, or any span where there are several roots, has not ended; otherwise an error if there is one.
  */
-function statusOf(roots: readonly TreeSpan[], all: readonly Place[]): TraceLayout['status'] {
+function statusOf(roots: readonly TreeSpan[], all: readonly PlacedSpan[]): TraceLayout['status'] {
   const deciding = roots.length === 1 && roots[0]?.parent_span_id === null ? roots : all.map(({ span }) => span);
   if (deciding.some(({ pending }) => pending === true)) return 'pending';
   return all.some(({ span }) => span.status === 'error') ? 'error' : 'ok';

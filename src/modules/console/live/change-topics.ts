@@ -1,10 +1,10 @@
 // The topic `state:<scope>`: changes that callers of this engine make (STA-4). The topics `streams` and
 // `stream:<name>[/<group>]`: what the stream server sends and receives (STR-1, STR-2).
 
-import { LIVE_VALUE_BYTES_MAX } from '../../../console-api/live.ts';
+import { LIVE_VALUE_BYTES_MAX } from '../../../console/api/live.ts';
 import { type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 import { typeOf } from '../../../store/commands/state/previews.ts';
-import { versionOf } from '../../../store/commands/state/versions.ts';
+import { versionOf } from '../../../store/commands/state/requests.ts';
 import { CommandInput } from '../../../store/thread/command-input.ts';
 import type { StoreEvent } from '../../../store/thread/contract.ts';
 import type { StreamMessage } from '../../taps.ts';
@@ -24,7 +24,7 @@ export function openState(
     return;
   }
   subscription.close = module.taps.state.watch((event) => {
-    const [eventScope, key = ''] = event.place;
+    const [eventScope, key = ''] = event.path;
     if (eventScope !== scope) return;
     if (filter.key !== undefined && key !== filter.key) return;
     if (filter.prefix !== undefined && !key.startsWith(filter.prefix)) return;
@@ -36,7 +36,7 @@ export function openState(
 const NULL = Buffer.from('null');
 
 function changeText(event: StoreEvent, at: number): RawJson {
-  const [scope = '', key = ''] = event.place;
+  const [scope = '', key = ''] = event.path;
   const input = new CommandInput('the change', event.body);
   const [before, after] = [input.json('old_value') ?? NULL, input.json('new_value') ?? NULL];
   const isDeleted = event.kind === 'state:deleted';

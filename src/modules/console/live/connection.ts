@@ -1,7 +1,7 @@
 // The live sockets. Each reads the page's requests, and ends everything that belongs to it when it closes. Where a
 // token is required, nothing is subscribed before the token was accepted. Sockets that have gone silent are closed.
 
-import type { LiveRequest } from '../../../console-api/live.ts';
+import type { LiveRequest } from '../../../console/api/live.ts';
 import { equalSecrets } from '../../../effects/random.ts';
 import { validateLiveRequest } from '../../../generated/console-requests.ts';
 import { CLOSE_CODES } from '../../../protocol/frames/close-codes.ts';

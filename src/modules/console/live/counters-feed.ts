@@ -4,8 +4,8 @@
 // Invariant: `#past` is ascending in time and holds at most HISTORY_ITEMS items.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { CountersItem } from '../../../console-api/live.ts';
-import type { EngineMetrics } from '../../../console-api/telemetry.ts';
+import type { CountersItem } from '../../../console/api/live.ts';
+import type { EngineMetrics } from '../../../console/api/telemetry.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { listQueues } from '../routes/queue-routes.ts';
 import { countsOf } from '../routes/system-routes.ts';

@@ -1,7 +1,7 @@
 // The topic `health`: changes of modules, adapters, overload and alerts. A new watcher first gets the state of all of
 // them.
 
-import type { HealthItem } from '../../../console-api/live.ts';
+import type { HealthItem } from '../../../console/api/live.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { overloadOf } from '../routes/system-routes.ts';
 import { Feed } from './feed.ts';

@@ -1,7 +1,7 @@
 // The topics `queues` and `queue:<name>`: counts and jobs, polled once a second.
 
-import type { JobChange } from '../../../console-api/live.ts';
-import type { JobRow, QueueRow } from '../../../console-api/queues.ts';
+import type { JobChange } from '../../../console/api/live.ts';
+import type { JobRow, QueueRow } from '../../../console/api/queues.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { deadRow } from '../routes/dead-letters.ts';
 import { jobRow, knownQueue, listQueues, queueRow } from '../routes/queue-routes.ts';

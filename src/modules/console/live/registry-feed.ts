@@ -1,7 +1,7 @@
 // The topic `registry`: functions, triggers and workers that came, changed and went. Rows are built again only when the
 // router reports a change, or when a status may have changed.
 
-import type { RegistryItem } from '../../../console-api/live.ts';
+import type { RegistryItem } from '../../../console/api/live.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { functionRowOf, triggerRowOf, workerRowOf } from '../routes/rows.ts';
 import { Feed } from './feed.ts';

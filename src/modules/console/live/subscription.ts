@@ -4,7 +4,7 @@
 // - `seq` has no holes: where items were left out, a gap is sent in their place (LIV-5).
 // - Nothing is kept for a subscriber that does not read: its items are counted and dropped.
 
-import { LIVE_BATCH, type LiveFilter } from '../../../console-api/live.ts';
+import { LIVE_BATCH, type LiveFilter } from '../../../console/api/live.ts';
 import { asByteString, type ByteString, quoted, type RawJson, rawJson } from '../../../protocol/json/byte-string.ts';
 
 /** What a subscription needs of its connection. */

@@ -1,7 +1,7 @@
 // The topics `logs`, `traces` and `trace:<id>`. The observability module applies the filter, so a live view shows what
 // a search finds. A log record is sent once. Summaries and spans are sent as upserts: a trace that grows is sent again.
 
-import type { TraceRow } from '../../../console-api/telemetry.ts';
+import type { TraceRow } from '../../../console/api/telemetry.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { logFilter, logRow, traceRow } from '../routes/telemetry-routes.ts';
 import type { Answers } from '../sources/built-ins.ts';

@@ -1,6 +1,6 @@
 // Bulk operations on dead letters, and the tasks that run them (QUE-3).
 
-import type { BulkRequest, Task } from '../../../console-api/queues.ts';
+import type { BulkRequest, Task } from '../../../console/api/queues.ts';
 import { validateBulk, validateNoQuery } from '../../../generated/console-requests.ts';
 import type { RawJson } from '../../../protocol/json/byte-string.ts';
 import type { ConsoleContext } from '../console-context.ts';

@@ -1,7 +1,7 @@
 // Calls that a user makes by hand: invoke, fire a trigger, emit an event (API-3).
 
-import { INVOKE_HEADERS } from '../../../console-api/envelope.ts';
-import type { InvokeRequest } from '../../../console-api/registry.ts';
+import { INVOKE_HEADERS } from '../../../console/api/envelope.ts';
+import type { InvokeRequest } from '../../../console/api/registry.ts';
 import { validateEmit, validateFire, validateInvoke } from '../../../generated/console-requests.ts';
 import { CALL_TIMEOUT_MS_DEFAULT, CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
 import { parseRawJson, RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';

@@ -1,7 +1,7 @@
 // Dead letters as the console shows them: rows, filters, and groups of those with the same error.
 
-import type { List } from '../../../console-api/envelope.ts';
-import type { DeadGroups, JobFilter, JobRow, JobsQuery } from '../../../console-api/queues.ts';
+import type { List } from '../../../console/api/envelope.ts';
+import type { DeadGroups, JobFilter, JobRow, JobsQuery } from '../../../console/api/queues.ts';
 import { foldError } from '../../../core/queue/error-groups.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import type { Answers } from '../sources/built-ins.ts';

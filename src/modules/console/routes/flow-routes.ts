@@ -1,7 +1,7 @@
 // The flow graph (FLO-2), with nodes and edges from registrations and edges from stored traces, and the places of its
 // nodes that a user chose.
 
-import type { FlowEdge, FlowGraph, FlowNode, FlowQuery } from '../../../console-api/flow.ts';
+import type { FlowEdge, FlowGraph, FlowNode, FlowQuery } from '../../../console/api/flow.ts';
 import { namespaceOf } from '../../../core/registry/function-table.ts';
 import { validateFlowLayout, validateFlowQuery, validateNoQuery } from '../../../generated/console-requests.ts';
 import { RAW_NULL, type RawJson } from '../../../protocol/json/byte-string.ts';

@@ -1,6 +1,6 @@
 // One page of a list that is in memory: sorted, cut, and with the cursor of the next page.
 
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, type List, type ListQuery } from '../../../console-api/envelope.ts';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, type List, type ListQuery } from '../../../console/api/envelope.ts';
 import { failure } from '../sources/failure.ts';
 
 export type SortKeys<T> = Readonly<Record<string, (row: T) => string | number | null>>;

@@ -1,7 +1,7 @@
 // Queues and their jobs. Dead letters have their own file.
 
-import type { QueueOverview, ShownJob } from '../../../console-api/builtin-answers.ts';
-import type { List } from '../../../console-api/envelope.ts';
+import type { QueueOverview, ShownJob } from '../../../console/api/builtin-answers.ts';
+import type { List } from '../../../console/api/envelope.ts';
 import type {
   JobAttempt,
   JobDetail,
@@ -10,7 +10,7 @@ import type {
   QueueDetail,
   QueueGroups,
   QueueRow,
-} from '../../../console-api/queues.ts';
+} from '../../../console/api/queues.ts';
 import { isReceipt } from '../../../generated/console-answers.ts';
 import {
   validateEmpty,

@@ -9,7 +9,7 @@ import type {
   TriggerTypeRow,
   WorkerDetail,
   WorkerRow,
-} from '../../../console-api/registry.ts';
+} from '../../../console/api/registry.ts';
 import { namespaceOf } from '../../../core/registry/function-table.ts';
 import {
   validateFunctionsQuery,
@@ -119,8 +119,8 @@ async function triggerDetail(context: ConsoleContext, id: string): Promise<Trigg
   const sample = provider?.kind === 'module' ? provider.module.sample?.(binding, router.nowMs) : undefined;
   return {
     ...triggerRowOf(router, binding),
-    configuration_schema: type?.facts.configFormat === undefined ? null : parseRawJson(type.facts.configFormat),
-    payload_schema: type?.facts.payloadFormat === undefined ? null : parseRawJson(type.facts.payloadFormat),
+    configuration_schema: type?.spec.configFormat === undefined ? null : parseRawJson(type.spec.configFormat),
+    payload_schema: type?.spec.payloadFormat === undefined ? null : parseRawJson(type.spec.payloadFormat),
     sample: sample ?? {},
     firings: await firingsOf(context, binding),
   };

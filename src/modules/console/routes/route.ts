@@ -1,7 +1,7 @@
 // One route of the console API: its name in the contract, the check of its request, and its handler.
 
 import { isUtf8 } from 'node:buffer';
-import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../../console-api/routes.ts';
+import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../../../console/api/routes.ts';
 import type { RawJson } from '../../../protocol/json/byte-string.ts';
 import { mismatchText } from '../../../protocol/json/expected-text.ts';
 import { CommandInput } from '../../../store/thread/command-input.ts';

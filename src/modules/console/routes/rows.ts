@@ -1,6 +1,6 @@
 // Functions, triggers and workers as the console shows them, built from the router's rows.
 
-import type { FunctionFigures, FunctionRow, TriggerRow, WorkerRow } from '../../../console-api/registry.ts';
+import type { FunctionFigures, FunctionRow, TriggerRow, WorkerRow } from '../../../console/api/registry.ts';
 import type { Binding } from '../../../router/builtin.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import type { Entry } from '../../../router/registrations/rows.ts';

@@ -1,7 +1,7 @@
 // Entries of the state store. Values pass through as text: the page shows the stored digits.
 
-import type { ConflictDetails } from '../../../console-api/envelope.ts';
-import type { StateItem } from '../../../console-api/states.ts';
+import type { ConflictDetails } from '../../../console/api/envelope.ts';
+import type { StateItem } from '../../../console/api/states.ts';
 import { parseExactJson } from '../../../core/calls/exact-json.ts';
 import { applyUpdates } from '../../../core/update-ops/index.ts';
 import {

@@ -1,6 +1,6 @@
 // Streams, their groups, items and subscribers.
 
-import type { StreamItem, StreamItemRow, StreamRow } from '../../../console-api/streams.ts';
+import type { StreamItem, StreamItemRow, StreamRow } from '../../../console/api/streams.ts';
 import {
   validateListQuery,
   validateNoQuery,

@@ -1,7 +1,7 @@
 // The engine's configuration, and the engine as a whole: its parts, their health, and how many objects of each kind
 // there are.
 
-import type { AbsentModule, Counts, Status, TelemetryFlags } from '../../../console-api/system.ts';
+import type { AbsentModule, Counts, Status, TelemetryFlags } from '../../../console/api/system.ts';
 import { areScarce } from '../../../effects/open-files.ts';
 import { validateNoQuery } from '../../../generated/console-requests.ts';
 import type { ConsoleContext } from '../console-context.ts';
@@ -103,7 +103,7 @@ export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'modul
 }
 
 function isMarkedInternal(entry: Parameters<typeof isInternal>[0]): boolean {
-  return entry.kind === 'worker' && entry.facts.some(({ metadata }) => metadata?.includes('"internal":true') === true);
+  return entry.kind === 'worker' && entry.specs.some(({ metadata }) => metadata?.includes('"internal":true') === true);
 }
 
 export function systemRoutes(context: ConsoleContext): readonly Route[] {

@@ -1,6 +1,6 @@
 // Traces, logs, metrics, alerts and sampling: the functions of the observability module, in the console's shapes.
 
-import type { List } from '../../../console-api/envelope.ts';
+import type { List } from '../../../console/api/envelope.ts';
 import type {
   LogHistogram,
   LogHistogramRequest,
@@ -9,7 +9,7 @@ import type {
   TraceFacets,
   TraceRow,
   TraceSearch,
-} from '../../../console-api/telemetry.ts';
+} from '../../../console/api/telemetry.ts';
 import {
   validateEmpty,
   validateLogHistogram,

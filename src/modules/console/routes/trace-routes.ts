@@ -1,12 +1,12 @@
 // One trace: its spans, level by level where there are many; a single span; and the trace as a file for other tools.
 
-import type { SpanRow, TraceDetail, TraceQuery } from '../../../console-api/telemetry.ts';
+import type { SpanRow, TraceDetail, TraceQuery } from '../../../console/api/telemetry.ts';
+import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
 import { validateExportQuery, validateNoQuery, validateTraceQuery } from '../../../generated/console-requests.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import type { Answers } from '../sources/built-ins.ts';
 import { notFound } from '../sources/failure.ts';
 import { type Route, reading } from './route.ts';
-import { toChrome, toOtlp } from './trace-export.ts';
 
 /** Above it spans come without attributes and events, which are read one span at a time (TRC-10). */
 const FULL_SPANS_MAX = 20_000;
@@ -24,7 +24,8 @@ export function traceRoutes(context: ConsoleContext): readonly Route[] {
     reading('GET /traces/{id}/export', validateExportQuery, async ({ name, query }) => {
       const trace = await treeOf(context, name(0));
       const spans = [...walk(trace)].map(({ span }) => span);
-      return query.format === 'chrome' ? toChrome(spans) : toOtlp(spans);
+      const nowNano = context.module.clock.nowMs() * 1e6;
+      return query.format === 'chrome' ? toChromeTrace(spans, nowNano) : toOtlpJson(spans);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 // Calls functions of the engine by their id. The console reaches other modules only this way.
 
-import type { BuiltinAnswers } from '../../../console-api/builtin-answers.ts';
-import type { MissingModule } from '../../../console-api/envelope.ts';
+import type { BuiltinAnswers } from '../../../console/api/builtin-answers.ts';
+import type { MissingModule } from '../../../console/api/envelope.ts';
 import { answerChecks } from '../../../generated/console-answers.ts';
 import {
   bytesToByteString,

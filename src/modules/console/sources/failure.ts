@@ -1,6 +1,6 @@
 // Why a route of the console API failed: the one form in which every route reports it.
 
-import type { ApiError, MissingModule } from '../../../console-api/envelope.ts';
+import type { ApiError, MissingModule } from '../../../console/api/envelope.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { docUrl, ERROR_CODES, type ErrorCode } from '../../../protocol/frames/errors.ts';
 

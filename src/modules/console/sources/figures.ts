@@ -1,7 +1,7 @@
 // Call statistics of functions over the last five minutes, or over the time for which spans are kept, and what workers
 // report about their own processes (WRK-1). Both are read at most once every two seconds, for all watchers together.
 
-import type { FunctionFigures, WorkerMetrics } from '../../../console-api/registry.ts';
+import type { FunctionFigures, WorkerMetrics } from '../../../console/api/registry.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import type { Answers, BuiltIns } from './built-ins.ts';
 

@@ -2,7 +2,7 @@
 //
 // - At most RUNNING_MAX tasks run. Of ended tasks the last KEPT_MAX are kept.
 
-import type { Task } from '../../../console-api/queues.ts';
+import type { Task } from '../../../console/api/queues.ts';
 import type { ModuleContext } from '../../module.ts';
 import { failure, failureOf, notFound } from './failure.ts';
 

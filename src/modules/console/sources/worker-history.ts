@@ -5,7 +5,7 @@
 // - Events are kept for an hour, at most EVENTS_MAX of them. Of the workers that left, at most GONE_MAX are kept.
 // - #connects counts the kept events of that kind, by name.
 
-import type { WorkerEvent, WorkerRow } from '../../../console-api/registry.ts';
+import type { WorkerEvent, WorkerRow } from '../../../console/api/registry.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import { workerRowOf } from '../routes/rows.ts';
 

@@ -11,18 +11,18 @@ import {
 } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../../../router/builtin.ts';
+import type { RouterPort } from '../../../router/port.ts';
 import type { ConditionVerdict } from '../../../router/triggers/condition.ts';
 import { answerToFailure, type ErrorAnswer, errorAnswer } from './error-answer.ts';
-import type { FlightWorld } from './flight-world.ts';
 import { type HandlerAnswer, readHandlerValue } from './handler-result.ts';
-import { joined } from './json-text.ts';
+import { joined } from './request-text.ts';
 
 export interface Checks {
   /** The request object up to its body. */
   readonly text: ByteString;
   readonly body: ByteString;
-  readonly before: readonly string[];
-  readonly behind: readonly string[];
+  readonly globalMiddleware: readonly string[];
+  readonly routeMiddleware: readonly string[];
   /** The binding that the checks belong to, including its condition: they run with the rights of its owner. */
   readonly binding: Binding | undefined;
   readonly cause: Cause;
@@ -30,36 +30,40 @@ export interface Checks {
   readonly isOver: () => boolean;
 }
 
-export interface ChecksEnd {
+export interface ChecksCallbacks {
   /** `context`: the context that middleware made, as JSON. */
   passed(context: string): void;
   answered(answer: HandlerAnswer): void;
   failed(answer: ErrorAnswer): void;
+  /** The client has disconnected: nothing more is called. */
+  gone(): void;
 }
 
-type ChecksWorld = Pick<FlightWorld, 'router'>;
+type Router = Pick<RouterPort, 'call' | 'checkBinding'>;
 type Context = Readonly<Record<string, unknown>>;
 
 const MIDDLEWARE_TIMEOUT_MS = 5_000;
 
-export function runChecks(world: ChecksWorld, checks: Checks, end: ChecksEnd): void {
+export function runChecks(router: Router, checks: Checks, callbacks: ChecksCallbacks): void {
   // Global middleware belongs to the configuration, regardless of the owner of the route.
-  askAll(world, { ...checks, binding: undefined }, end, checks.before, {}, (context) => {
-    askCondition(world, checks, end, context, () => {
-      askAll(world, checks, end, checks.behind, context, (merged) => end.passed(rawJson(merged)));
+  runMiddleware(router, { ...checks, binding: undefined }, callbacks, checks.globalMiddleware, {}, (context) => {
+    checkCondition(router, checks, callbacks, context, () => {
+      runMiddleware(router, checks, callbacks, checks.routeMiddleware, context, (merged) =>
+        callbacks.passed(rawJson(merged)),
+      );
     });
   });
 }
 
-function askAll(
-  world: ChecksWorld,
+function runMiddleware(
+  router: Router,
   checks: Checks,
-  end: ChecksEnd,
+  callbacks: ChecksCallbacks,
   functionIds: readonly string[],
   context: Context,
   passed: (context: Context) => void,
 ): void {
-  if (checks.isOver()) return;
+  if (checks.isOver()) return callbacks.gone();
   const [functionId, ...rest] = functionIds;
   if (functionId === undefined) return passed(context);
   const payload = joined('{"phase":"preHandler","request":', checks.text, '},"context":', rawJson(context), '}');
@@ -72,28 +76,37 @@ function askAll(
     binding: checks.binding,
     decides: checks.binding?.owner?.access === undefined,
   };
-  world.router.call(call, ({ result, error }) => {
-    if (checks.isOver()) return;
-    if (error !== undefined) return end.failed(refusalOf(functionId, error.asText()));
+  router.call(call, ({ result, error }) => {
+    if (checks.isOver()) return callbacks.gone();
+    if (error !== undefined) return callbacks.failed(refusalOf(functionId, error.asText()));
     const verdict = readVerdict(result?.asText());
-    if (verdict.kind === 'continue') askAll(world, checks, end, rest, { ...context, ...verdict.context }, passed);
-    else if (verdict.kind === 'respond') end.answered(verdict.answer);
-    else end.failed(errorAnswer('invocation_failed', `Middleware ${functionId}: ${verdict.reason}`));
+    if (verdict.kind === 'continue')
+      runMiddleware(router, checks, callbacks, rest, { ...context, ...verdict.context }, passed);
+    else if (verdict.kind === 'respond') callbacks.answered(verdict.answer);
+    else callbacks.failed(errorAnswer('invocation_failed', `Middleware ${functionId}: ${verdict.reason}`));
   });
 }
 
-function askCondition(world: ChecksWorld, checks: Checks, end: ChecksEnd, context: Context, passed: () => void): void {
+function checkCondition(
+  router: Router,
+  checks: Checks,
+  callbacks: ChecksCallbacks,
+  context: Context,
+  passed: () => void,
+): void {
   const { binding } = checks;
   if (binding?.conditionFunctionId === undefined) return passed();
   const text = joined(checks.text, ',"body":', checks.body, ',"context":', rawJson(context), '}');
-  const told = (verdict: ConditionVerdict): void => {
-    if (checks.isOver()) return;
+  const decided = (verdict: ConditionVerdict): void => {
+    if (checks.isOver()) return callbacks.gone();
     if (verdict === 'pass') passed();
-    else if (verdict === 'skip') end.failed(NOT_MET);
+    else if (verdict === 'skip') callbacks.failed(NOT_MET);
     else
-      end.failed(errorAnswer('invocation_failed', `Condition ${binding.conditionFunctionId} failed; the log says why`));
+      callbacks.failed(
+        errorAnswer('invocation_failed', `Condition ${binding.conditionFunctionId} failed; the log says why`),
+      );
   };
-  world.router.checkBinding(binding, Payload.ofText(asRawJson(text)), checks.cause, told);
+  router.checkBinding(binding, Payload.ofText(asRawJson(text)), checks.cause, decided);
 }
 
 const NOT_MET: ErrorAnswer = {

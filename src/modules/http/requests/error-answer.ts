@@ -57,3 +57,15 @@ function isKnown(code: string): code is ErrorCode {
 function fieldsOf(error: unknown): { readonly code?: unknown; readonly message?: unknown; readonly reason?: unknown } {
   return typeof error === 'object' && error !== null ? error : {};
 }
+
+export const NOT_JSON = errorAnswer('BAD_REQUEST', 'The body is not valid JSON in UTF-8, or nested deeper than 128');
+export const LATE = errorAnswer('TIMEOUT', 'No answer came within default_timeout');
+export const OVERLOADED = errorAnswer(
+  'OVERLOADED',
+  'Too many requests are handled and wait (concurrency_request_limit)',
+);
+export const BODIES_TOO_LARGE = errorAnswer('OVERLOADED', 'The bodies of requests have reached their memory limit');
+
+export function tooLarge(bytesMax: number): ErrorAnswer {
+  return errorAnswer('PAYLOAD_TOO_LARGE', `The limit of the body is ${bytesMax} bytes (body_limit)`);
+}

@@ -1,5 +1,6 @@
 // The result of a handler as an HTTP answer (modules 5.4). A JSON result is sliced into its three fields; its body,
-// which may be large, is passed on as text. Of a result that came as values only the body is serialised.
+// which may be large, is passed on as text. Of a result that came as values only the body is serialised. Which of its
+// headers reach the client, and in what form, is decided here, too (X14).
 
 import { scanMembers } from '../../../protocol/frames/envelope.ts';
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../../protocol/json/byte-string.ts';
 import type { Payload } from '../../../protocol/payload/payload.ts';
 import { type HeaderLines, isBodiless } from '../../../transport/http.ts';
-import { checkHeaders } from '../rules/header-rules.ts';
 
 export interface HandlerAnswer {
   readonly status: number;
@@ -28,6 +28,7 @@ export type ReadResult =
   | { readonly ok: true; readonly answer: HandlerAnswer }
   | { readonly ok: false; readonly reason: string };
 
+export const NO_CONTENT: HandlerAnswer = { status: 204, headers: [], body: undefined };
 const JSON_HEADERS: HeaderLines = ['content-type', 'application/json'];
 const EMPTY_OBJECT = asByteString('{}');
 const EMPTY = asByteString('');
@@ -112,4 +113,53 @@ function bodyOfValue(body: unknown, hasContentType: boolean): ByteString {
 
 function bad(reason: string): ReadResult {
   return { ok: false, reason };
+}
+
+type HeaderCheck =
+  | { readonly ok: true; readonly lines: HeaderLines; readonly contentType: string | undefined }
+  | { readonly ok: false; readonly reason: string };
+
+const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+/** Headers of the connection, which the transport sets. */
+const DROPPED = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** A map, or a list of `Name: value`; a value may be a list, for headers that are repeated. */
+export function checkHeaders(headers: unknown): HeaderCheck {
+  if (headers === undefined || headers === null) return { ok: true, lines: [], contentType: undefined };
+  if (typeof headers !== 'object') return { ok: false, reason: 'headers is neither a map nor a list' };
+  const lines: string[] = [];
+  let contentType: string | undefined;
+  for (const [given, value] of Array.isArray(headers) ? headers.map(splitLine) : Object.entries(headers)) {
+    if (!NAME.test(given)) return { ok: false, reason: `a header has the name ${JSON.stringify(given.slice(0, 64))}` };
+    const name = given.toLowerCase();
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const text = typeof item === 'number' || typeof item === 'boolean' ? String(item) : item;
+      if (typeof text !== 'string') return { ok: false, reason: `the header ${given} has a value that is not text` };
+      if (CONTROL.test(text)) return { ok: false, reason: `the header ${given} has a control character in its value` };
+      if (DROPPED.has(name)) continue;
+      if (name === 'content-type') contentType = text;
+      lines.push(name, text.trim());
+    }
+  }
+  return { ok: true, lines, contentType };
+}
+
+function splitLine(line: unknown): readonly [string, unknown] {
+  if (typeof line !== 'string') return ['', line];
+  const colon = line.indexOf(':');
+  return colon < 0 ? ['', line] : [line.slice(0, colon), line.slice(colon + 1).trim()];
 }

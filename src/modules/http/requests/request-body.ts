@@ -1,7 +1,7 @@
 // The body of one request: kept whole if it is JSON, otherwise handed on as fast as its reader takes it.
 //
-// Neighbours: the transport reports bytes; `flight.ts` asks for the whole, or offers the reading end of a channel,
-// whose writing end is this object (`router/channels/channel-pipe.ts` grants it credit).
+// Neighbours: the transport reports bytes; `http-request.ts` asks for the whole, or offers the reading end of a
+// channel, whose writing end is this object (`router/channels/channel-pipe.ts` grants it credit).
 // Invariants:
 //   - At most `bytesMax` bytes are accepted, and what is kept counts in the budget of all requests.
 //   - A body that is handed on is not read further while bytes of it wait here.
@@ -13,7 +13,7 @@ import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';
 import type { BodyReader, HttpExchange } from '../../../transport/http.ts';
 import type { SocketEvents } from '../../../transport/socket.ts';
 
-export interface RequestBodyParts {
+export interface RequestBodyOptions {
   readonly exchange: HttpExchange;
   readonly bytesMax: number;
   readonly budget: ByteBudget;
@@ -22,7 +22,7 @@ export interface RequestBodyParts {
   /** The whole body has arrived. */
   readonly complete: () => void;
   /** The body cannot be accepted; called once. */
-  readonly failed: (why: 'too_large' | 'no_room') => void;
+  readonly failed: (why: 'too_large' | 'no_memory') => void;
 }
 
 const FRAME_BYTES = 64 * 1024;
@@ -30,7 +30,7 @@ const COMPLETE = 1000;
 const CUT = 1006;
 
 export class RequestBody implements BodyReader {
-  readonly #parts: RequestBodyParts;
+  readonly #options: RequestBodyOptions;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #receivedBytes = 0;
@@ -41,17 +41,17 @@ export class RequestBody implements BodyReader {
   #credit: CreditAccount | undefined;
   #isPumping = false;
 
-  constructor(parts: RequestBodyParts) {
-    this.#parts = parts;
-    this.#isComplete = parts.exchange.bodyBytes === 0;
+  constructor(options: RequestBodyOptions) {
+    this.#options = options;
+    this.#isComplete = options.exchange.bodyBytes === 0;
   }
 
   chunk(bytes: Uint8Array): void {
-    const { bytesMax, budget, isKept, exchange } = this.#parts;
+    const { bytesMax, budget, isKept, exchange } = this.#options;
     this.#receivedBytes += bytes.length;
     if (this.#isUnwanted) return;
     if (this.#receivedBytes > bytesMax) return this.#fail('too_large');
-    if (!budget.take(bytes.length)) return this.#fail('no_room');
+    if (!budget.take(bytes.length)) return this.#fail('no_memory');
     this.#waiting.push(Buffer.from(bytes));
     this.#waitingBytes += bytes.length;
     if (isKept) return;
@@ -62,13 +62,13 @@ export class RequestBody implements BodyReader {
   ended(): void {
     this.#isComplete = true;
     if (this.#isUnwanted) return;
-    this.#parts.complete();
+    this.#options.complete();
     this.#pump();
   }
 
   /** Called about every second: while the body waits for its reader, its sender must not be treated as slow. */
   keepWaiting(): void {
-    if (!this.#isUnwanted && !this.#parts.isKept && this.#waitingBytes > 0) this.#parts.exchange.stayPaused();
+    if (!this.#isUnwanted && !this.#options.isKept && this.#waitingBytes > 0) this.#options.exchange.stayPaused();
   }
 
   /** All waiting bytes, in one piece. */
@@ -109,7 +109,7 @@ export class RequestBody implements BodyReader {
     const pipe = this.#pipe;
     this.#pipe = undefined;
     pipe?.closed(CUT);
-    this.#parts.exchange.resumeBody();
+    this.#options.exchange.resumeBody();
   }
 
   #pump(): void {
@@ -123,7 +123,7 @@ export class RequestBody implements BodyReader {
     this.#isPumping = false;
     if (this.#waiting.length > 0 || this.#pipe === undefined) return;
     if (this.#isComplete) this.#finish(this.#pipe);
-    else this.#parts.exchange.resumeBody();
+    else this.#options.exchange.resumeBody();
   }
 
   #send(first: Buffer): void {
@@ -131,7 +131,7 @@ export class RequestBody implements BodyReader {
     if (part.length === first.length) this.#waiting.shift();
     else this.#waiting[0] = first.subarray(FRAME_BYTES);
     this.#waitingBytes -= part.length;
-    this.#parts.budget.giveBack(part.length);
+    this.#options.budget.giveBack(part.length);
     this.#credit?.spend(part.length);
     this.#pipe?.message(part, true);
   }
@@ -142,13 +142,13 @@ export class RequestBody implements BodyReader {
     pipe.closed(COMPLETE);
   }
 
-  #fail(why: 'too_large' | 'no_room'): void {
+  #fail(why: 'too_large' | 'no_memory'): void {
     this.release();
-    this.#parts.failed(why);
+    this.#options.failed(why);
   }
 
   #drop(): void {
-    this.#parts.budget.giveBack(this.#waitingBytes);
+    this.#options.budget.giveBack(this.#waitingBytes);
     this.#waiting = [];
     this.#waitingBytes = 0;
   }

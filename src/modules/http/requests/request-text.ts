@@ -3,9 +3,8 @@
 
 import { asByteString, type ByteString, quoted } from '../../../protocol/json/byte-string.ts';
 import type { HeaderLines } from '../../../transport/http.ts';
-import { objectText } from './json-text.ts';
 
-export interface RequestParts {
+export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -25,7 +24,7 @@ export function requestText(
   route: ByteString,
   parameters: readonly string[],
   values: readonly string[],
-  request: RequestParts,
+  request: RequestHead,
   requestIdHeader: string,
 ): ByteString {
   const { method, path, query, headers, clientAddress, requestId } = request;
@@ -84,8 +83,8 @@ function isRepetition(headers: HeaderLines, at: number): boolean {
 function joinedValue(headers: HeaderLines, at: number): string {
   const name = headers[at];
   let value = headers[at + 1] ?? '';
-  for (let behind = at + 2; behind < headers.length; behind += 2) {
-    if (headers[behind] === name) value += `${name === 'cookie' ? '; ' : ', '}${headers[behind + 1] ?? ''}`;
+  for (let after = at + 2; after < headers.length; after += 2) {
+    if (headers[after] === name) value += `${name === 'cookie' ? '; ' : ', '}${headers[after + 1] ?? ''}`;
   }
   return value;
 }
@@ -105,4 +104,19 @@ export function linesOf(headers: HeaderLines, name: string): string[] {
 function decodeForm(text: string): string {
   if (!/[%+]/.test(text)) return text;
   return new URLSearchParams(`=${text.replaceAll('&', '%26')}`).get('') ?? '';
+}
+
+/** An object of strings, or of lists of strings where a name occurs more than once. */
+export function objectText(members: ReadonlyMap<string, string | readonly string[]>): ByteString {
+  let text = '{';
+  for (const [name, value] of members) {
+    const shown = typeof value === 'string' ? quoted(value) : `[${value.map(quoted).join(',')}]`;
+    text += `${text === '{' ? '' : ','}${quoted(name)}:${shown}`;
+  }
+  return asByteString(`${text}}`);
+}
+
+/** JSON text from pieces, without building the value first. */
+export function joined(...parts: readonly string[]): ByteString {
+  return asByteString(parts.join(''));
 }

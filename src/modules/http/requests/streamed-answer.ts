@@ -1,16 +1,16 @@
 // An answer that its handler writes in pieces into a channel (modules 5.5): this object is the reading end.
 //
-// Text messages set the head, bytes are the body. The head is sent with the first bytes, or at the end.
-// Neighbours: `router/channels/channel-pipe.ts` pauses its writer while `bufferedBytes` is high; `flight.ts` owns it.
-// States: `open` (the head may still be changed) → `begun` → `over`.
+// Text messages set the head, bytes are the body. The head is sent with the first bytes, or at the end. Neighbours:
+// `router/channels/channel-pipe.ts` pauses its writer while `bufferedBytes` is high; `http-request.ts` owns it. States:
+// `open` (the head may still be changed) → `begun` → `over`.
 
 import { type ByteString, byteStringToText } from '../../../protocol/json/byte-string.ts';
 import type { ChannelPipe, EndSocket } from '../../../router/channels/channel-pipe.ts';
 import type { HeaderLines, HttpExchange } from '../../../transport/http.ts';
 import type { SocketEvents } from '../../../transport/socket.ts';
-import { checkHeaders } from '../rules/header-rules.ts';
+import { checkHeaders } from './handler-result.ts';
 
-export interface StreamedAnswerParts {
+export interface StreamedAnswerOptions {
   readonly exchange: HttpExchange;
   /** The headers of the writer, with those that the engine adds. */
   readonly headers: (own: HeaderLines) => HeaderLines;
@@ -27,21 +27,21 @@ const COMPLETE = 1000;
 const GONE = 1006;
 /** The limit between two writes, and for a client that reads nothing. */
 const IDLE_MS_MAX = 60_000;
-/** Of all orders for one head: its writer may be a page, and no other limit holds for what is kept of them. */
-const ORDER_BYTES_MAX = 256 * 1024;
+/** Of all instructions for one head: its writer may be a page, and no other limit holds for what is kept of them. */
+const HEAD_BYTES_MAX = 256 * 1024;
 
 export class StreamedAnswer {
-  readonly #parts: StreamedAnswerParts;
+  readonly #options: StreamedAnswerOptions;
   #state: 'open' | 'begun' | 'over' = 'open';
   #status = 200;
   #headers: HeaderLines = [];
-  #orderBytes = 0;
+  #headBytes = 0;
   #pipe: SocketEvents | undefined;
   #movedMs: number;
 
-  constructor(parts: StreamedAnswerParts) {
-    this.#parts = parts;
-    this.#movedMs = parts.nowMs();
+  constructor(options: StreamedAnswerOptions) {
+    this.#options = options;
+    this.#movedMs = options.nowMs();
   }
 
   get hasBegun(): boolean {
@@ -53,9 +53,9 @@ export class StreamedAnswer {
     const answer = this;
     const socket: EndSocket = {
       get bufferedBytes() {
-        return answer.#parts.exchange.bufferedBytes;
+        return answer.#options.exchange.bufferedBytes;
       },
-      sendText: (text) => this.#order(text),
+      sendText: (text) => this.#readHead(text),
       sendBinary: (bytes) => this.#write(bytes),
       cork: (write) => write(),
       close: (code) => this.#ended(code),
@@ -82,25 +82,25 @@ export class StreamedAnswer {
   breakOff(): void {
     if (this.#state !== 'begun') return;
     this.leave();
-    this.#parts.exchange.abort();
-    this.#parts.over();
+    this.#options.exchange.abort();
+    this.#options.over();
   }
 
-  #order(text: ByteString): boolean {
+  #readHead(text: ByteString): boolean {
     if (this.#state !== 'open') return true;
-    this.#orderBytes += text.length;
-    if (this.#orderBytes > ORDER_BYTES_MAX) {
-      this.#refuse(`the orders for its head have more than ${ORDER_BYTES_MAX} bytes`);
+    this.#headBytes += text.length;
+    if (this.#headBytes > HEAD_BYTES_MAX) {
+      this.#refuse(`the instructions for its head have more than ${HEAD_BYTES_MAX} bytes`);
       return true;
     }
-    const order = parseOrder(byteStringToText(text));
-    if (order?.type === 'set_status') {
-      const { status_code: status } = order;
+    const instruction = parseInstruction(byteStringToText(text));
+    if (instruction?.type === 'set_status') {
+      const { status_code: status } = instruction;
       if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) {
         this.#status = status;
       }
-    } else if (order?.type === 'set_headers') {
-      const checked = checkHeaders(order.headers);
+    } else if (instruction?.type === 'set_headers') {
+      const checked = checkHeaders(instruction.headers);
       if (checked.ok) this.#headers = [...this.#headers, ...checked.lines];
       else this.#refuse(checked.reason);
     }
@@ -109,21 +109,21 @@ export class StreamedAnswer {
 
   #refuse(reason: string): void {
     this.leave();
-    this.#parts.failed('bad_header', reason);
+    this.#options.failed('bad_header', reason);
   }
 
   #write(bytes: Uint8Array): boolean {
     if (this.#state === 'open') this.#begin();
     if (this.#state !== 'begun' || bytes.length === 0) return true;
-    this.#movedMs = this.#parts.nowMs();
-    this.#parts.exchange.write(bytes);
+    this.#movedMs = this.#options.nowMs();
+    this.#options.exchange.write(bytes);
     return true;
   }
 
   #begin(): void {
     this.#state = 'begun';
-    this.#parts.exchange.begin(this.#status, this.#parts.headers(this.#headers));
-    this.#parts.begun();
+    this.#options.exchange.begin(this.#status, this.#options.headers(this.#headers));
+    this.#options.begun();
   }
 
   #ended(code: number): void {
@@ -132,20 +132,20 @@ export class StreamedAnswer {
     if (code !== COMPLETE) {
       if (this.#state === 'begun') return this.breakOff();
       this.#state = 'over';
-      this.#parts.failed('lost', 'its channel broke off');
+      this.#options.failed('lost', 'its channel broke off');
       return;
     }
     if (this.#state === 'open') this.#begin();
     this.#state = 'over';
-    this.#parts.exchange.end();
-    this.#parts.over();
+    this.#options.exchange.end();
+    this.#options.over();
   }
 }
 
-function parseOrder(text: string): { readonly [key: string]: unknown } | undefined {
+function parseInstruction(text: string): { readonly [key: string]: unknown } | undefined {
   try {
-    const order: unknown = JSON.parse(text);
-    return typeof order === 'object' && order !== null ? { ...order } : undefined;
+    const instruction: unknown = JSON.parse(text);
+    return typeof instruction === 'object' && instruction !== null ? { ...instruction } : undefined;
   } catch {
     // A text message that is no instruction is ignored.
     return undefined;

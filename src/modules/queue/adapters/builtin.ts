@@ -29,7 +29,7 @@ import type { ErrorBody } from '../../../protocol/frames/frames.ts';
 import { decodeAdvanced, decodeAnswers, encodeEnqueue, encodeStep } from '../../../store/commands/queue/codecs.ts';
 import { encodeFramed, parseAs, toJson } from '../../../store/commands/queue/encoding.ts';
 import type { Store, StoreReply } from '../../../store/thread/contract.ts';
-import { KV_CONFIG, type KvConfig, placeOf } from '../../kv-adapter.ts';
+import { KV_CONFIG, type KvConfig, locationOf } from '../../adapter-settings.ts';
 import { type Advanced, defineQueueAdapter, type QueueAdapter } from './adapter.ts';
 import type { DeadLetters, PublishTarget, TopicStore } from './capabilities.ts';
 import { GatheredJobs, headerOfCopy, type SendBatch } from './new-jobs.ts';
@@ -53,7 +53,7 @@ export const builtinQueues = defineQueueAdapter<KvConfig>(
       ]),
     },
   },
-  ({ stores, clock }, config) => builtinAdapter(stores.open(placeOf(config)), clock),
+  ({ stores, clock }, config) => builtinAdapter(stores.open(locationOf(config)), clock),
 );
 
 export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): QueueAdapter {
@@ -69,7 +69,7 @@ export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): Q
     get trouble() {
       return store.trouble;
     },
-    location: store.facts,
+    location: store.details,
     start: () => migrate(store),
     async open(queue, { isFifo }) {
       for (;;) {

@@ -1,7 +1,7 @@
 // What an adapter of queues can do in addition to keeping and moving jobs. Each capability is present or absent as a
 // whole. A request that needs an absent one is refused with `NOT_SUPPORTED` and the name of the capability.
 
-import type { UnreportedDetail } from '../../../console-api/queues.ts';
+import type { UnreportedDetail } from '../../../console/api/queues.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import type { StoredSubscription } from '../../../core/queue/records.ts';
 import type {

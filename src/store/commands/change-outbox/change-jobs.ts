@@ -9,12 +9,11 @@ import { Refusal } from '../../../core/calls/refusal.ts';
 import type { ChangePlan, ChangeTarget, PlanAnswer } from '../../../core/queue/shapes.ts';
 import { isChangePlan } from '../../../generated/queue-shapes.ts';
 import type { Kv } from '../../kv/kv.ts';
-import type { LocalWorld, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
+import type { LocalContext, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
 import { parseAs, toJson } from '../queue/encoding.ts';
 import { enqueueJob } from '../queue/enqueue.ts';
 import { OpenQueues } from '../queue/open-queues.ts';
-import { OutboxBook, queuesInOutbox } from './entries.ts';
-import { planKey } from './keys.ts';
+import { OutboxWriter, planKey, queuesInOutbox } from './entries.ts';
 
 /** Returns the queues of this store that get their jobs through the outbox anyway. */
 export const putPlan: StoreCommand = {
@@ -46,7 +45,7 @@ function heldQueues(kv: Kv, { targets }: ChangePlan): ReadonlySet<string> {
  */
 export function keepJobs(
   kv: Kv,
-  world: LocalWorld,
+  context: LocalContext,
   owner: string,
   reply: StoreReply,
   payloadOf: (event: StoreEvent) => Uint8Array = ({ body }) => body,
@@ -56,15 +55,15 @@ export function keepJobs(
   const json = events.length === 0 ? undefined : kv.get(planKey(owner));
   if (json === undefined) return reply;
   const { targets } = planIn(json);
-  const queues = new OpenQueues(kv, world);
-  const outbox = new OutboxBook(kv, world, owner);
+  const queues = new OpenQueues(kv, context);
+  const outbox = new OutboxWriter(kv, context, owner);
   for (const event of events) {
     const meant = targets.filter((target) => isMeant(target, event));
     if (meant.length === 0) continue;
     const payload = payloadOf(event);
     for (const target of meant) {
       try {
-        keepJob(queues, outbox, within(target, world.trace), payload);
+        keepJob(queues, outbox, within(target, context.trace), payload);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         if (missing === undefined) throw new Refusal(error.code, `${NOT_MADE}: ${error.message}`);
@@ -77,9 +76,9 @@ export function keepJobs(
   return reply;
 }
 
-function isMeant({ where, exceptKind }: ChangeTarget, { place, kind }: StoreEvent): boolean {
+function isMeant({ where, exceptKind }: ChangeTarget, { path, kind }: StoreEvent): boolean {
   if (exceptKind === kind) return false;
-  return where.every((name, index) => name === null || name === place[index]);
+  return where.every((name, index) => name === null || name === path[index]);
 }
 
 /** A job belongs to the trace of its cause. */
@@ -90,7 +89,7 @@ function within(target: ChangeTarget, trace: string | undefined): ChangeTarget {
 }
 
 /** Throws a `Refusal` before it writes anything. */
-function keepJob(queues: OpenQueues, outbox: OutboxBook, target: ChangeTarget, body: Uint8Array): void {
+function keepJob(queues: OpenQueues, outbox: OutboxWriter, target: ChangeTarget, body: Uint8Array): void {
   const { queue: name, rules, facts, payloadBytesMax, isHere } = target;
   if (body.length > payloadBytesMax) {
     const text = `The job for queue '${name}' would have ${body.length} bytes, over the limit of ${payloadBytesMax}`;

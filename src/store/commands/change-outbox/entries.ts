@@ -1,15 +1,43 @@
 // Jobs that wait in a store to be moved to a queue in another store. The job is first made durable in the queue under a
 // key of its own, then its entry is removed. A repeat after a crash between the two steps is the same job (PD-54).
+//
+// The keys: `o`, then
+//
+//   P owner    the plan of whose changes become jobs
+//   H          how many entries there are, and the number of the next
+//   J seq      a job that waits; six bytes, the largest first, so that keys order as numbers do
 
 import { Refusal } from '../../../core/calls/refusal.ts';
 import type { OutboxHead, OutboxPage } from '../../../core/queue/shapes.ts';
 import { isOutboxAsk, isOutboxDrop, isOutboxHead } from '../../../generated/queue-shapes.ts';
+import { type KeyRange, SPACE } from '../../kv/keys.ts';
 import type { Kv, KvReader } from '../../kv/kv.ts';
-import type { CommandWorld, StoreCommand } from '../../thread/contract.ts';
+import type { CommandContext, StoreCommand } from '../../thread/contract.ts';
 import { decodeFramed, encodeFramed, parseAs } from '../queue/encoding.ts';
-import { allOutboxJobs, outboxHeadKey, outboxJobKey, outboxSeq } from './keys.ts';
 
-export const ENTRIES_MAX = 100_000;
+const NUMBER_BYTES = 6;
+const SEQ_AT = 2;
+
+export const planKey = (owner: string): Buffer => Buffer.concat([kind('P'), Buffer.from(owner)]);
+const outboxHeadKey = (): Buffer => kind('H');
+const allOutboxJobs = (): KeyRange => ({ start: kind('J'), end: kind('K') });
+
+function outboxJobKey(seq: number): Buffer {
+  const key = Buffer.alloc(SEQ_AT + NUMBER_BYTES);
+  kind('J').copy(key);
+  key.writeUIntBE(seq, SEQ_AT, NUMBER_BYTES);
+  return key;
+}
+
+function outboxSeq(key: Uint8Array): number {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).readUIntBE(SEQ_AT, NUMBER_BYTES);
+}
+
+function kind(letter: string): Buffer {
+  return Buffer.of(SPACE.outbox, letter.charCodeAt(0));
+}
+
+const ENTRIES_MAX = 100_000;
 /** Applies to queues that refuse jobs too: no other command runs in the meantime. */
 const PAGE_ENTRIES_MAX = 1_024;
 const PAGE_JOBS_MAX = 128;
@@ -19,12 +47,12 @@ const PAGE_BYTES_MAX = 1024 * 1024;
 const LOOKED_THROUGH_MAX = 1_000;
 
 /** The outbox while one command works on it. */
-export class OutboxBook {
+export class OutboxWriter {
   readonly #kv: Kv;
   readonly #keyPrefix: string;
   #counts: { count: number; next: number } | undefined;
 
-  constructor(kv: Kv, { epoch }: Pick<CommandWorld, 'epoch'>, owner: string) {
+  constructor(kv: Kv, { epoch }: Pick<CommandContext, 'epoch'>, owner: string) {
     this.#kv = kv;
     this.#keyPrefix = `${owner} ${epoch}`;
   }
@@ -107,10 +135,10 @@ export const dropEntries: StoreCommand = {
   name: 'outbox::drop',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
-    const book = new OutboxBook(kv, world, '');
-    for (const seq of parseAs(bytes, isOutboxDrop).seqs) book.drop(seq);
-    book.close();
+  run(kv, bytes, context) {
+    const outbox = new OutboxWriter(kv, context, '');
+    for (const seq of parseAs(bytes, isOutboxDrop).seqs) outbox.drop(seq);
+    outbox.close();
     return {};
   },
 };

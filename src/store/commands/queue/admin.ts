@@ -5,12 +5,14 @@ import { isForgetInput, isOpenInput, isPauseInput, isWakeInput } from '../../../
 import type { StoreCommand } from '../../thread/contract.ts';
 import { parseAs, toJson } from './encoding.ts';
 import { functionOf, removeEntry } from './indexes.ts';
-import { firstIn, intactEntries, keysIn } from './intact.ts';
 import {
   allQueueHeads,
+  firstIn,
   freeNumberKey,
+  intactEntries,
   jobKey,
   KINDS_IN_QUEUES,
+  keysIn,
   nameKey,
   parkedKey,
   parkedOf,
@@ -44,9 +46,9 @@ export const queueOpen: StoreCommand = {
   name: 'queue::open',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { queue: name, isFifo } = parseAs(bytes, isOpenInput);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.open(name);
     const { head } = queue;
     const isOther = head.isFifo !== undefined && head.isFifo !== isFifo;
@@ -128,9 +130,9 @@ export const queueWake: StoreCommand = {
   name: 'queue::wake',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { queue: name, functionId } = parseAs(bytes, isWakeInput);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.find(name);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false }) };
     const keys = keysIn(kv, parkedOf(queue.number, functionId), { limit: MOVES_MAX });
@@ -156,9 +158,9 @@ export const queuePause: StoreCommand = {
   name: 'queue::pause',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { queue: name, isPaused } = parseAs(bytes, isPauseInput);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     queues.open(name).head.isPaused = isPaused;
     queues.close();
     return {};
@@ -169,8 +171,8 @@ export const queuePause: StoreCommand = {
 export const queueStats: StoreCommand = {
   name: 'queue::stats',
   isWrite: false,
-  run(kv, _bytes, world) {
-    const queues = new OpenQueues(kv, world);
+  run(kv, _bytes, context) {
+    const queues = new OpenQueues(kv, context);
     const { start, end } = allQueueHeads();
     let damagedRecords = 0;
     const heads = intactEntries(kv, start, end, () => damagedRecords++);
@@ -189,9 +191,9 @@ export const queueForget: StoreCommand = {
   name: 'queue::forget',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { queue: name } = parseAs(bytes, isForgetInput);
-    const queue = new OpenQueues(kv, world).find(name);
+    const queue = new OpenQueues(kv, context).find(name);
     if (queue === undefined) return { result: toJson(null) };
     const { number, head } = queue;
     const isLeft = !head.isPaused && KINDS_IN_QUEUES.every((kind) => firstIn(kv, rangeOf(kind, number)) === undefined);

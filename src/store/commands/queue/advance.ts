@@ -7,9 +7,8 @@ import type { StoreCommand } from '../../thread/contract.ts';
 import { type Claimed, decodeStep, encodeAdvanced } from './codecs.ts';
 import { toJson } from './encoding.ts';
 import { isConsistent, removeEntry, restoreEntries } from './indexes.ts';
-import { firstIn, keysIn } from './intact.ts';
 import { decodeJob, type JobRecord } from './job-records.ts';
-import { dueUntil, firstNumberOf, jobKey, rangeOf, runningKey, seqOf } from './keys.ts';
+import { dueUntil, firstIn, firstNumberOf, jobKey, keysIn, rangeOf, runningKey, seqOf } from './keys.ts';
 import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import {
   bury,
@@ -31,9 +30,9 @@ export const advance: StoreCommand = {
   name: 'queue::advance',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { input, eachDone } = decodeStep(bytes);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.open(input.queue);
     const deadBefore = queue.head.dead;
     let stale = 0;

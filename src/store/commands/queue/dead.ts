@@ -7,9 +7,8 @@ import type { StoreCommand } from '../../thread/contract.ts';
 import { JsonList } from '../../thread/json-list.ts';
 import { decodeFramed, parseAs, toJson } from './encoding.ts';
 import { groupOf } from './group-value.ts';
-import { keysIn } from './intact.ts';
 import { decodeJob, encodeJob, readHeader } from './job-records.ts';
-import { deadKey, firstNumberOf, jobKey, rangeOf, seqOf } from './keys.ts';
+import { deadKey, firstNumberOf, jobKey, keysIn, rangeOf, seqOf } from './keys.ts';
 import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import { readReceipt } from './receipt.ts';
 import { lineUp, onlyPast, readDead, unbury } from './transitions.ts';
@@ -24,10 +23,10 @@ export const deadList: StoreCommand = {
   name: 'queue::dead_list',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const input = parseAs(bytes, isDeadListInput);
     const { queue: name, offset, limit, id } = input;
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.find(name);
     const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
     if (queue === undefined) return { result: list.end() };
@@ -51,10 +50,10 @@ export const deadMoves: StoreCommand = {
   name: 'queue::dead_moves',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { head: input, body } = decodeFramed(bytes);
     if (!isDeadMovesInput(input)) throw new Error('The queue module sent a move of an unknown shape');
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.find(input.queue);
     if (queue === undefined) return { result: toJson({ moved: 0, hasMore: false, beforeDeath: 0 }) };
     const beforeDeath = input.beforeDeath ?? queue.head.nextDeath;

@@ -6,9 +6,19 @@ import type { EnqueueAnswer, EnqueueRefused, EnqueueRules, JobOptions } from '..
 import type { StoreCommand } from '../../thread/contract.ts';
 import { decodeEnqueue, encodeAnswers, type IncomingJob } from './codecs.ts';
 import { type GroupValue, readGroup, readPriority } from './group-value.ts';
-import { intactEntries, keysIn } from './intact.ts';
 import { encodeJob } from './job-records.ts';
-import { digest, expiredKey, expiredUntil, expiryKey, idempotencyKey, jobKey, PRIORITY_MAX, rangeOf } from './keys.ts';
+import {
+  digest,
+  expiredKey,
+  expiredUntil,
+  expiryKey,
+  idempotencyKey,
+  intactEntries,
+  jobKey,
+  keysIn,
+  PRIORITY_MAX,
+  rangeOf,
+} from './keys.ts';
 import { jobsIn, type OpenQueue, OpenQueues } from './open-queues.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 import { lineUp, park } from './transitions.ts';
@@ -20,9 +30,9 @@ export const JOBS_MAX = 10_000_000;
 export const enqueue: StoreCommand = {
   name: 'queue::enqueue',
   isWrite: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { groups, isAllOrNone } = decodeEnqueue(bytes);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const answers: Enqueued[] = [];
     for (const { queue: name, rules, jobs } of groups) {
       const queue = queues.open(name);

@@ -10,9 +10,8 @@
 import type { QueueHead } from '../../../core/queue/records.ts';
 import type { Kv } from '../../kv/kv.ts';
 import { DamagedRecord } from '../../kv/record.ts';
-import { intactEntries } from './intact.ts';
 import { BLOCK_JOBS_MAX, BlockState, encodeBlock, JobBlock, type JobBytes, type JobRecord } from './job-records.ts';
-import { blockKey, blockStateKey, blocksFrom, rangeOf, seqOf } from './keys.ts';
+import { blockKey, blockStateKey, blocksFrom, intactEntries, rangeOf, seqOf } from './keys.ts';
 
 /** A record that is read to claim a single job must not be large. */
 const BLOCK_BYTES_MAX = 16 * 1024;

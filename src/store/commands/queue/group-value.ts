@@ -40,12 +40,12 @@ export function readPriority(field: string, payload: Uint8Array): number {
 
 /** Of two equal members the last counts. */
 function memberOf(payload: Uint8Array, field: string): string | undefined {
-  const places = locateMembers(payload);
-  if (!(places instanceof Int32Array)) return undefined;
+  const ranges = locateMembers(payload);
+  if (!(ranges instanceof Int32Array)) return undefined;
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
-  for (let at = places.length - 4; at >= 0; at -= 4) {
-    const key = text.toString('utf8', (places[at] ?? 0) - 1, (places[at + 1] ?? 0) + 1);
-    if (JSON.parse(key) === field) return text.toString('utf8', places[at + 2], places[at + 3]);
+  for (let at = ranges.length - 4; at >= 0; at -= 4) {
+    const key = text.toString('utf8', (ranges[at] ?? 0) - 1, (ranges[at + 1] ?? 0) + 1);
+    if (JSON.parse(key) === field) return text.toString('utf8', ranges[at + 2], ranges[at + 3]);
   }
   return undefined;
 }

@@ -5,9 +5,8 @@
 import type { WaitingRecord } from '../../../core/queue/records.ts';
 import { isWaitingRecord } from '../../../generated/queue-shapes.ts';
 import { parseAs } from './encoding.ts';
-import { intactEntries } from './intact.ts';
 import { decodeJob, readHeader } from './job-records.ts';
-import { dueKey, groupKey, jobKey, parkedKey, rangeOf, readyKey, seqOf } from './keys.ts';
+import { dueKey, groupKey, intactEntries, jobKey, parkedKey, rangeOf, readyKey, seqOf } from './keys.ts';
 import type { OpenQueue, OpenQueues } from './open-queues.ts';
 
 const NOTHING = Buffer.alloc(0);

@@ -15,9 +15,8 @@ import { isGroupsInput, isJobInput, isJobsInput } from '../../../generated/queue
 import type { StoreCommand } from '../../thread/contract.ts';
 import { parseAs, toJson } from './encoding.ts';
 import { groupOf } from './group-value.ts';
-import { firstIn, keysIn } from './intact.ts';
 import { decodeJob, type JobRecord, readHeader } from './job-records.ts';
-import { groupInCount, groupLine, jobKey, rangeOf, seqOf, stateRecordsFrom } from './keys.ts';
+import { firstIn, groupInCount, groupLine, jobKey, keysIn, rangeOf, seqOf, stateRecordsFrom } from './keys.ts';
 import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import { readReceipt } from './receipt.ts';
 import { firstRun, readDead, readRunning, readWaiting } from './transitions.ts';
@@ -26,9 +25,9 @@ import { firstRun, readDead, readRunning, readWaiting } from './transitions.ts';
 export const queueJob: StoreCommand = {
   name: 'queue::job',
   isWrite: false,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const input = parseAs(bytes, isJobInput);
-    const found = find(new OpenQueues(kv, world), input);
+    const found = find(new OpenQueues(kv, context), input);
     if (found === undefined) return { result: toJson(null) };
     const { past } = found;
     const row: JobRow = {
@@ -45,8 +44,8 @@ export const queueJob: StoreCommand = {
 export const queuePayload: StoreCommand = {
   name: 'queue::payload',
   isWrite: false,
-  run(kv, bytes, world) {
-    const found = find(new OpenQueues(kv, world), parseAs(bytes, isJobInput));
+  run(kv, bytes, context) {
+    const found = find(new OpenQueues(kv, context), parseAs(bytes, isJobInput));
     return found === undefined ? {} : { result: Buffer.from(found.record.payload) };
   },
 };
@@ -55,10 +54,10 @@ export const queuePayload: StoreCommand = {
 export const queueJobs: StoreCommand = {
   name: 'queue::jobs',
   isWrite: false,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const input = parseAs(bytes, isJobsInput);
     const { queue: name, after, limit } = input;
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.find(name);
     const page: JobsPage = { rows: [] };
     if (queue === undefined) return { result: toJson(page) };
@@ -72,7 +71,7 @@ export const queueJobs: StoreCommand = {
       if (job === undefined || !holds(job, input)) continue;
       page.rows.push({ ...rowOf(job), ...groupOf(job.record.payload, input.groupField) });
     }
-    if (seqs.length === limit) page.next = queues.receiptOf(queue, seqs.at(-1) ?? 0, world.nowMs);
+    if (seqs.length === limit) page.next = queues.receiptOf(queue, seqs.at(-1) ?? 0, context.nowMs);
     return { result: toJson(page), damagedRecords: queues.damaged };
   },
 };
@@ -81,9 +80,9 @@ export const queueJobs: StoreCommand = {
 export const queueGroups: StoreCommand = {
   name: 'queue::groups',
   isWrite: false,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { queue: name, groupField, limit } = parseAs(bytes, isGroupsInput);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const queue = queues.find(name);
     const page: GroupsPage = { groups: [], hasMore: false };
     if (queue === undefined) return { result: toJson(page) };

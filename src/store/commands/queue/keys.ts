@@ -24,6 +24,8 @@
 
 import { createHash } from 'node:crypto';
 import { type KeyRange, SPACE } from '../../kv/keys.ts';
+import type { KvEntry, KvReader, RangeOptions } from '../../kv/kv.ts';
+import { DamagedRecord } from '../../kv/record.ts';
 
 export const NUMBER_BYTES = 6;
 const HEAD_BYTES = 4;
@@ -165,4 +167,38 @@ function number(value: number): Buffer {
   const bytes = Buffer.alloc(NUMBER_BYTES);
   bytes.writeUIntBE(value, 0, NUMBER_BYTES);
   return bytes;
+}
+
+const NEXT = Buffer.of(0);
+
+/**
+ * Yields the intact entries in order (D9): a damaged record must not keep other jobs from being handed over. Calls
+ * `damaged` with the keys of the others, in order too; the caller sets them aside (`setRecordAside`).
+ */
+export function* intactEntries(
+  kv: KvReader,
+  start: Uint8Array,
+  end: Uint8Array,
+  damaged: (key: Uint8Array) => void,
+): Iterable<KvEntry> {
+  for (let from = start; ; ) {
+    try {
+      yield* kv.range(from, end);
+      return;
+    } catch (error) {
+      if (!(error instanceof DamagedRecord)) throw error;
+      damaged(error.key);
+      from = Buffer.concat([error.key, NEXT]);
+    }
+  }
+}
+
+/** Copies of the keys, because the records they lead to may be changed at once. */
+export function keysIn(kv: KvReader, { start, end }: KeyRange, options?: RangeOptions): Buffer[] {
+  return [...kv.keys(start, end, options)].map((key) => Buffer.from(key));
+}
+
+/** The first one. */
+export function firstIn(kv: KvReader, range: KeyRange): Buffer | undefined {
+  return keysIn(kv, range, { limit: 1 })[0];
 }

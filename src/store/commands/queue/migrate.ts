@@ -26,10 +26,10 @@ export const migrate: StoreCommand = {
   name: 'queue::migrate',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const from = parseAs(bytes, isMigrateInput);
     if (kv.get(storeHeadKey()) === undefined) return { result: toJson(DONE) };
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const { format = 1 } = queues.store;
     if (format === QUEUES_FORMAT) return { result: toJson(DONE) };
     if (format > QUEUES_FORMAT) {

@@ -7,13 +7,11 @@ import type { QueueCounts } from '../../../core/queue/shapes.ts';
 import { steadyTime } from '../../../core/queue/waits.ts';
 import { isQueueHead, isStoreHead } from '../../../generated/queue-shapes.ts';
 import type { Kv, KvReader } from '../../kv/kv.ts';
-import { DamagedRecord } from '../../kv/record.ts';
-import { setRecordAside } from '../../kv/set-aside.ts';
-import type { LocalWorld } from '../../thread/contract.ts';
+import { DamagedRecord, setRecordAside } from '../../kv/record.ts';
+import type { LocalContext } from '../../thread/contract.ts';
 import { parseAs, toJson } from './encoding.ts';
 import { FreshLine } from './fresh-line.ts';
-import { firstIn } from './intact.ts';
-import { freeNumbers, nameKey, QUEUES_MAX, queueHeadKey, queueOf, storeHeadKey } from './keys.ts';
+import { firstIn, freeNumbers, nameKey, QUEUES_MAX, queueHeadKey, queueOf, storeHeadKey } from './keys.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 
 /** A queue that a command works on. */
@@ -38,7 +36,7 @@ export class OpenQueues {
   #steadyMs: number | undefined;
   #damaged = 0;
 
-  constructor(kv: Kv, { nowMs, monotonicMs, run, epoch }: LocalWorld) {
+  constructor(kv: Kv, { nowMs, monotonicMs, run, epoch }: LocalContext) {
     this.kv = kv;
     this.nowMs = nowMs;
     this.#monotonicMs = monotonicMs;

@@ -7,9 +7,8 @@ import type { StoreCommand } from '../../thread/contract.ts';
 import { parseAs, toJson } from './encoding.ts';
 import { enqueueJob } from './enqueue.ts';
 import { removeEntry } from './indexes.ts';
-import { intactEntries, keysIn } from './intact.ts';
 import { decodeJob, readHeader } from './job-records.ts';
-import { allSubscriptions, jobKey, rangeOf, seqOf, subscriptionKey } from './keys.ts';
+import { allSubscriptions, intactEntries, jobKey, keysIn, rangeOf, seqOf, subscriptionKey } from './keys.ts';
 import { type OpenQueue, OpenQueues } from './open-queues.ts';
 import { leaveWait, readWaiting, setAside } from './transitions.ts';
 
@@ -58,9 +57,9 @@ export const keptMoves: StoreCommand = {
   name: 'queue::kept_moves',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { from: fromName, to, functionId, rules } = parseAs(bytes, isKeptMovesInput);
-    const queues = new OpenQueues(kv, world);
+    const queues = new OpenQueues(kv, context);
     const from = queues.find(fromName);
     if (from === undefined) return { result: toJson({ moved: 0, hasMore: false }) };
     const target = queues.open(to);

@@ -17,15 +17,16 @@ import type { KvReader } from '../../kv/kv.ts';
 import { DamagedRecord } from '../../kv/record.ts';
 import { parseAs, toJson } from './encoding.ts';
 import { functionOf, removeEntry, restoreEntries, waitKey } from './indexes.ts';
-import { firstIn, keysIn } from './intact.ts';
 import { encodeJob } from './job-records.ts';
 import {
   deadKey,
   deathKey,
+  firstIn,
   groupCountKey,
   groupKey,
   groupLine,
   jobKey,
+  keysIn,
   parkedKey,
   placeInLine,
   rangeOf,

@@ -1,8 +1,7 @@
 // A list of entries as tables show it: keys, sizes and the beginning of each value.
 
 import type { ListEntry } from './replies.ts';
-import type { ListRequest } from './requests.ts';
-import { versionOf } from './versions.ts';
+import { type ListRequest, versionOf } from './requests.ts';
 
 /** The limit of entries read for one answer: a search with few results must not block the store. */
 export const SCANNED_MAX = 50_000;
@@ -11,9 +10,9 @@ export const SCANNED_MAX = 50_000;
  * `{"entries":[{key, type, size, version, updated_at, preview, truncated}],"next":key or null}`. `next` is the key to
  * continue after; a search may have to continue although it has found nothing yet. `entries` may be endless.
  */
-export function previewReply(asked: ListRequest, entries: Iterable<ListEntry>, isMoreBehind = false): Buffer {
-  const limit = asked.page.limit ?? SCANNED_MAX;
-  const wanted = asked.contains?.toString('utf8').toLowerCase();
+export function previewReply(request: ListRequest, entries: Iterable<ListEntry>, hasMore = false): Buffer {
+  const limit = request.page.limit ?? SCANNED_MAX;
+  const wanted = request.contains?.toString('utf8').toLowerCase();
   const rows: string[] = [];
   let scanned = 0;
   let last: Buffer | undefined;
@@ -27,10 +26,10 @@ export function previewReply(asked: ListRequest, entries: Iterable<ListEntry>, i
     last = key;
     const name = key.toString('utf8');
     if (wanted === undefined || name.toLowerCase().includes(wanted)) {
-      rows.push(rowOf(name, value, writtenMs, asked.previewBytes));
+      rows.push(rowOf(name, value, writtenMs, request.previewBytes));
     }
   }
-  const next = (isComplete && !isMoreBehind) || last === undefined ? null : last.toString('utf8');
+  const next = (isComplete && !hasMore) || last === undefined ? null : last.toString('utf8');
   return Buffer.from(`{"entries":[${rows.join(',')}],"next":${JSON.stringify(next)}}`);
 }
 

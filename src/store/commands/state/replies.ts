@@ -1,11 +1,11 @@
-// The replies of the state commands, and the new value of an update: the same for every store that runs them.
+// The replies and events of the state commands, and the new value of an update: the same for every store that runs
+// them.
 
 import { Buffer } from 'node:buffer';
 import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
 import { applyUpdates } from '../../../core/update-ops/index.ts';
-import type { CommandWorld, StoreLimits, StoreReply } from '../../thread/contract.ts';
+import type { CommandContext, StoreEvent, StoreLimits, StoreReply } from '../../thread/contract.ts';
 import { JsonList } from '../../thread/json-list.ts';
-import { changeEvents } from './events.ts';
 import {
   checkValue,
   type EntryRequest,
@@ -13,13 +13,13 @@ import {
   type ListRequest,
   type SetRequest,
   type UpdateRequest,
+  versionOf,
 } from './requests.ts';
-import { versionOf } from './versions.ts';
 
 /** A value as JSON; `undefined`: there is none. */
 type Value = Uint8Array | undefined;
 
-export function getReply({ isDropIn }: CommandWorld, value: Value, withVersion = false): StoreReply {
+export function getReply({ isDropIn }: CommandContext, value: Value, withVersion = false): StoreReply {
   if (withVersion) return { result: versioned(value) };
   // A missing value: null, or in drop-in mode no result at all (PD-2a).
   if (value === undefined) return isDropIn ? {} : { result: NULL };
@@ -32,16 +32,16 @@ function versioned(value: Value): Buffer {
   return Buffer.concat([VALUE, value ?? NULL, Buffer.from(`,"version":${JSON.stringify(version)}}`)]);
 }
 
-export function setReply(world: CommandWorld, { scope, key, value }: SetRequest, before: Value): StoreReply {
-  return { result: pairOf(before, value), events: changeEvents(world, { scope, key, before, after: value }) };
+export function setReply(context: CommandContext, { scope, key, value }: SetRequest, before: Value): StoreReply {
+  return { result: pairOf(before, value), events: changeEvents(context, { scope, key, before, after: value }) };
 }
 
-export function deleteReply(world: CommandWorld, { scope, key }: EntryRequest, before: Value): StoreReply {
-  if (before === undefined) return getReply(world, before);
-  return { result: before, events: changeEvents(world, { scope, key, before, after: undefined }) };
+export function deleteReply(context: CommandContext, { scope, key }: EntryRequest, before: Value): StoreReply {
+  if (before === undefined) return getReply(context, before);
+  return { result: before, events: changeEvents(context, { scope, key, before, after: undefined }) };
 }
 
-export interface Updated {
+interface Updated {
   /** The value to write; `undefined`: nothing changed (S2). */
   readonly after: Value;
   /** Operations that failed, as JSON. */
@@ -59,13 +59,13 @@ export function updated({ ops }: UpdateRequest, before: Value, limits: StoreLimi
 }
 
 export function updateReply(
-  world: CommandWorld,
+  context: CommandContext,
   { scope, key }: UpdateRequest,
   before: Value,
   { after, failed }: Updated,
 ): StoreReply {
   if (after === undefined) return { result: pairOf(before, before, failed) };
-  return { result: pairOf(before, after, failed), events: changeEvents(world, { scope, key, before, after }) };
+  return { result: pairOf(before, after, failed), events: changeEvents(context, { scope, key, before, after }) };
 }
 
 /** `entries` in key order: those of the page and one more. */
@@ -108,3 +108,40 @@ const NEW_VALUE = Buffer.from(',"new_value":');
 const ERRORS = Buffer.from(',"errors":');
 const GROUPS = Buffer.from('{"groups":');
 const END = Buffer.from('}');
+
+/** A change of an entry. Values are JSON; `undefined`: there was, or is, no value. */
+interface Change {
+  readonly scope: Uint8Array;
+  readonly key: Uint8Array;
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+}
+
+/** The event for the `state` trigger, written once on the store's thread. Empty if no trigger listens. */
+function changeEvents(context: CommandContext, change: Change): readonly StoreEvent[] {
+  if (!context.wantsEvents) return NONE;
+  const scope = textOf(change.scope);
+  const key = textOf(change.key);
+  const kind = kindOf(context, change);
+  const names = `{"type":"state","event_type":"${kind}","scope":${JSON.stringify(scope)},"key":${JSON.stringify(key)}`;
+  const body = Buffer.concat([
+    Buffer.from(`${names},"old_value":`),
+    change.before ?? NULL,
+    NEW_VALUE,
+    change.after ?? NULL,
+    Buffer.from(`,"timestamp":${Math.trunc(context.nowMs)}}`),
+  ]);
+  return [{ path: [scope, key], kind, seq: 0, body }];
+}
+
+/** The first write is an update like any other. `iii` has a separate event type for it (PD-3). */
+function kindOf({ isDropIn }: CommandContext, { before, after }: Change): string {
+  if (after === undefined) return 'state:deleted';
+  return isDropIn && before === undefined ? 'state:created' : 'state:updated';
+}
+
+const NONE: readonly StoreEvent[] = [];
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}

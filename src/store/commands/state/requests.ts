@@ -1,5 +1,6 @@
 // The requests of the state commands, parsed and validated: the same for every store that runs them.
 
+import { createHash } from 'node:crypto';
 import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/frames/limits.ts';
@@ -7,7 +8,6 @@ import { skipValue } from '../../../protocol/json/json-scan.ts';
 import { CommandInput } from '../../thread/command-input.ts';
 import type { StoreLimits } from '../../thread/contract.ts';
 import { type PageRequest, pageOf } from '../../thread/json-list.ts';
-import { conditionIn, type WriteCondition } from './versions.ts';
 
 /** Names as UTF-8 bytes. */
 export interface EntryRequest {
@@ -16,7 +16,7 @@ export interface EntryRequest {
 }
 
 /** `withVersion`: the reply is `{value, version}`. */
-export interface GetRequest extends EntryRequest {
+interface GetRequest extends EntryRequest {
   readonly withVersion: boolean;
 }
 
@@ -130,3 +130,39 @@ function optionalName(input: CommandInput, field: 'prefix' | 'after' | 'contains
 
 /** Every name begins with an empty text. Clients in other languages send null for an omitted field. */
 const NOT_GIVEN: readonly string[] = ['null', '""'];
+
+/**
+ * A caller that read an entry can ask that it be changed only if it has not changed since. The comparison is part of
+ * the write.
+ */
+export interface WriteCondition {
+  readonly ifVersion: string | undefined;
+  readonly ifAbsent: boolean;
+}
+
+/** The version of an entry: a tag of its stored bytes. */
+export function versionOf(value: Uint8Array): string {
+  return createHash('sha1').update(value).digest('base64url').slice(0, TAG_CHARS);
+}
+
+/** 108 bits: two values do not get the same tag by accident, and there is no gain in forging one. */
+const TAG_CHARS = 18;
+
+function conditionIn(input: CommandInput): WriteCondition {
+  const json = input.json('if_version');
+  const version: unknown = json === undefined ? undefined : JSON.parse(json.toString('utf8'));
+  if (version !== undefined && version !== null && typeof version !== 'string') {
+    throw input.refusal("field 'if_version' must be string");
+  }
+  return { ifVersion: version ?? undefined, ifAbsent: input.flag('if_absent') };
+}
+
+/** Throws `CONFLICT` unless the entry meets the condition. */
+export function checkCondition({ ifVersion, ifAbsent }: WriteCondition, before: Uint8Array | undefined): void {
+  if (ifAbsent && before !== undefined) {
+    throw new Refusal('CONFLICT', 'There is an entry already; nothing was written');
+  }
+  if (ifVersion === undefined) return;
+  if (before === undefined) throw new Refusal('CONFLICT', 'The entry was deleted since it was read');
+  if (versionOf(before) !== ifVersion) throw new Refusal('CONFLICT', 'The entry changed since it was read');
+}

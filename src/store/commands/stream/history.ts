@@ -1,18 +1,20 @@
 // The items of a group and its events. Events are numbered and kept for a while, for subscribers that come back (T4).
 //
+// A write trims the history of its own group. `stream.sweep` finds a silent group by its due time, so that an empty one
+// costs nothing after a while.
+//
 // Invariants:
 //   - The kept events are a run of numbers without gaps up to the last event.
-//   - A group with kept events has a `d` record, by which `sweep.ts` finds it when it is no longer written to.
+//   - A group with kept events has a `d` record, by which `stream.sweep` finds it when it is no longer written to.
 
 import type { Kv, KvReader } from '../../kv/kv.ts';
-import type { CommandWorld, StoreEvent } from '../../thread/contract.ts';
-import { type GroupHead, headOrNew, writeHead } from './group-head.ts';
-import { dueKey, eventKey, itemKey } from './keys.ts';
-import { type EventKind, eventText, messageText } from './messages.ts';
-import type { ItemPlace, Subject } from './place.ts';
+import type { CommandContext, StoreCommand, StoreEvent } from '../../thread/contract.ts';
+import { type GroupHead, headOrNew, raiseFloor, readHead, writeHead } from './group-head.ts';
+import { dueKey, dueNames, duesUntil, eventKey, headKey, itemKey } from './keys.ts';
+import { type EventKind, eventText, type ItemRef, messageText, type Subject } from './messages.ts';
 
 /** What an event is about; without an item it is a custom event for the whole group. */
-export interface NewEvent extends Subject {
+interface NewEvent extends Subject {
   readonly kind: EventKind;
   /** In the form that `eventText` takes. */
   readonly payload: Buffer;
@@ -21,16 +23,16 @@ export interface NewEvent extends Subject {
 }
 
 /** Numbers the event, keeps it, and returns it in the form in which it is sent. */
-export function appendEvent(kv: Kv, world: CommandWorld, what: NewEvent): StoreEvent {
+export function appendEvent(kv: Kv, context: CommandContext, what: NewEvent): StoreEvent {
   const { stream, group, item = '', kind, payload } = what;
   const head = headOrNew(kv, stream, group);
   head.seq += 1;
   head.items += what.itemsChange;
-  const body = messageText(world, { ...what, seq: head.seq, event: eventText(kind, payload) });
-  const event: StoreEvent = { place: [stream, group, item], kind, seq: head.seq, body };
-  keep(kv, world, head, event);
+  const body = messageText(context, { ...what, seq: head.seq, event: eventText(kind, payload) });
+  const event: StoreEvent = { path: [stream, group, item], kind, seq: head.seq, body };
+  keep(kv, context, head, event);
   if (head.dueMs === 0 && (head.oldestKept <= head.seq || head.items === 0)) {
-    head.dueMs = world.nowMs + world.limits.streamHistoryMs;
+    head.dueMs = context.nowMs + context.limits.streamHistoryMs;
     kv.put(dueKey(head.dueMs, stream, group), NOTHING);
   }
   writeHead(kv, stream, group, head);
@@ -38,7 +40,7 @@ export function appendEvent(kv: Kv, world: CommandWorld, what: NewEvent): StoreE
 }
 
 /** A copy, because views into a store are valid only until the next change. */
-export function readItem(kv: KvReader, { stream, group, item }: ItemPlace): Buffer | undefined {
+export function readItem(kv: KvReader, { stream, group, item }: ItemRef): Buffer | undefined {
   const found = kv.get(itemKey(stream, group, item));
   return found === undefined ? undefined : Buffer.from(found);
 }
@@ -50,15 +52,15 @@ export function eventsFrom(kv: KvReader, stream: string, group: string, first: n
   for (const { value } of kv.range(range.start, range.end)) {
     const record = decodeRecord(value);
     const { item, kind, body } = record;
-    events.push({ place: [stream, group, item], kind, seq: first + events.length, body });
+    events.push({ path: [stream, group, item], kind, seq: first + events.length, body });
   }
   return events;
 }
 
 /** Removes events that are too old. Returns when the oldest remaining one will be; `undefined` if none remains. */
-export function dropAged(
+function dropAged(
   kv: Kv,
-  { nowMs, limits }: CommandWorld,
+  { nowMs, limits }: CommandContext,
   stream: string,
   group: string,
   head: GroupHead,
@@ -71,17 +73,17 @@ export function dropAged(
   return undefined;
 }
 
-function keep(kv: Kv, world: CommandWorld, head: GroupHead, event: StoreEvent): void {
-  const [stream = '', group = ''] = event.place;
-  const record = encodeRecord(world.nowMs, event);
+function keep(kv: Kv, context: CommandContext, head: GroupHead, event: StoreEvent): void {
+  const [stream = '', group = ''] = event.path;
+  const record = encodeRecord(context.nowMs, event);
   kv.put(eventKey(stream, group, event.seq), record);
   head.keptBytes += record.length;
-  while (head.oldestKept <= head.seq && isOver(kv, world, stream, group, head)) dropOldest(kv, stream, group, head);
+  while (head.oldestKept <= head.seq && isOver(kv, context, stream, group, head)) dropOldest(kv, stream, group, head);
 }
 
 function isOver(
   kv: KvReader,
-  { nowMs, limits }: CommandWorld,
+  { nowMs, limits }: CommandContext,
   stream: string,
   group: string,
   head: GroupHead,
@@ -104,8 +106,8 @@ function dropOldest(kv: Kv, stream: string, group: string, head: GroupHead): voi
 }
 
 /** Time in 8 bytes; lengths of kind and item in a byte and two; kind, item, message. */
-function encodeRecord(nowMs: number, { place, kind, body }: StoreEvent): Buffer {
-  const item = Buffer.from(place[2] ?? '');
+function encodeRecord(nowMs: number, { path, kind, body }: StoreEvent): Buffer {
+  const item = Buffer.from(path[2] ?? '');
   const front = Buffer.alloc(FRONT_BYTES);
   front.writeDoubleBE(nowMs, 0);
   front.writeUInt8(kind.length, 8);
@@ -131,3 +133,50 @@ function viewOf(record: Uint8Array): DataView {
 
 const FRONT_BYTES = 11;
 const NOTHING = new Uint8Array(0);
+
+/** Removes history that is no longer written to. An internal command. */
+export const streamSweep: StoreCommand = {
+  name: 'stream.sweep',
+  isWrite: true,
+  usesReserve: true,
+  run(kv, _input, context) {
+    const { start, end } = duesUntil(context.nowMs);
+    // The keys are copied first: the range is valid only until the first change.
+    const due = [...kv.range(start, end, { limit: SWEEP_GROUPS_MAX })].map(({ key }) => Buffer.from(key));
+    let swept = 0;
+    for (let dropped = 0; swept < due.length && dropped < SWEEP_EVENTS_MAX; swept++) {
+      const key = due[swept] ?? NOTHING;
+      kv.remove(key);
+      const [stream = '', group = ''] = dueNames(key);
+      dropped += sweepGroup(kv, context, stream, group);
+    }
+    return { result: sweptResult(swept) };
+  },
+};
+
+export function sweptResult(groups: number): Buffer {
+  return Buffer.from(JSON.stringify({ swept: groups }));
+}
+
+/** The answer when there is nothing to do for now. */
+export const SWEPT_NOTHING = sweptResult(0).toString();
+/** The limits of one run, in groups and in events removed before the last of them: other commands wait for it. */
+const SWEEP_GROUPS_MAX = 500;
+const SWEEP_EVENTS_MAX = 5_000;
+
+/** Returns how many events it removed. */
+function sweepGroup(kv: Kv, context: CommandContext, stream: string, group: string): number {
+  const head = readHead(kv, stream, group);
+  if (head === undefined) return 0;
+  const { oldestKept } = head;
+  head.dueMs = dropAged(kv, context, stream, group, head) ?? 0;
+  if (head.dueMs > 0) kv.put(dueKey(head.dueMs, stream, group), NOTHING);
+  if (head.dueMs > 0 || head.items > 0) {
+    writeHead(kv, stream, group, head);
+    return head.oldestKept - oldestKept;
+  }
+  // If the group is used again, its numbers continue above the old ones.
+  raiseFloor(kv, head.seq);
+  kv.remove(headKey(stream, group));
+  return head.oldestKept - oldestKept;
+}

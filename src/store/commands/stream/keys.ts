@@ -4,8 +4,8 @@
 //   i stream group item    an item: its data as JSON
 //   g stream group         the head of a group (`group-head.ts`)
 //   h stream group seq     an event that was sent (`history.ts`)
-//   d due stream group     a group whose history is trimmed at that time (`sweep.ts`)
-//   f                      the first number of a new group (`sweep.ts`)
+//   d due stream group     a group whose history is trimmed at that time (`history.ts`)
+//   f                      the first number of a new group (`group-head.ts`)
 //
 // `seq` and `due` are big-endian numbers in eight bytes. They may contain zero bytes; they are never split.
 
@@ -36,8 +36,8 @@ export function namesIn(found: Uint8Array): readonly string[] {
 /** The names in a due key. */
 export function dueNames(found: Uint8Array): readonly string[] {
   // Space, kind and separator come first; the separator after the number begins the names.
-  const behindNumber = duesUntil(0).start.length + ORDINAL_BYTES;
-  const [, ...names] = partsOf(found.subarray(behindNumber - 1));
+  const numberEnd = duesUntil(0).start.length + ORDINAL_BYTES;
+  const [, ...names] = partsOf(found.subarray(numberEnd - 1));
   return names.map((name) => name.toString('utf8'));
 }
 

@@ -1,9 +1,39 @@
-// The messages of a group for subscribers and triggers: each text is built once for all of them (T6).
+// The items and messages of streams. A message for subscribers and triggers is built once for all of them (T6).
 
 import { Refusal } from '../../../core/calls/refusal.ts';
-import type { CommandWorld, StoreEvent } from '../../thread/contract.ts';
+import type { CommandContext, GroupRef, StoreEvent } from '../../thread/contract.ts';
 import { JsonList, LIST_ENTRIES_MAX } from '../../thread/json-list.ts';
-import { type FoundItem, type GroupPlace, jsonText, members, NULL, type Subject } from './place.ts';
+
+export interface ItemRef extends GroupRef {
+  readonly item: string;
+}
+
+/** A whole group, or one item of it. */
+export interface Subject extends GroupRef {
+  readonly item: string | undefined;
+}
+
+export interface FoundItem {
+  readonly id: string;
+  /** JSON; may be a view of the store's memory. */
+  readonly data: Uint8Array;
+}
+
+/** An object of JSON texts, as JSON. */
+export function members(values: Readonly<Record<string, Uint8Array>>): Buffer {
+  const parts = Object.entries(values).flatMap(([name, value], index) => [
+    Buffer.from(`${index === 0 ? '{' : ','}"${name}":`),
+    value,
+  ]);
+  return Buffer.concat([...parts, CLOSE]);
+}
+
+export function jsonText(value: string | number | boolean | readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+export const NULL = Buffer.from('null');
+const CLOSE = Buffer.from('}');
 
 export type EventKind = 'create' | 'update' | 'delete' | 'event';
 
@@ -12,17 +42,17 @@ export function eventText(kind: EventKind, payload: Uint8Array): Buffer {
   return kind === 'event' ? members({ type: EVENT, event: payload }) : members({ type: jsonText(kind), data: payload });
 }
 
-export interface MessageFacts extends Subject {
+interface StreamMessage extends Subject {
   readonly seq: number;
   /** As JSON. */
   readonly event: Uint8Array;
 }
 
-type Moment = Pick<CommandWorld, 'nowMs' | 'epoch'>;
+type Moment = Pick<CommandContext, 'nowMs' | 'epoch'>;
 
 /** The message of modules 4.4 with our `seq` and `epoch`. It begins with `{"type":"stream",`: see `triggerMessage`. */
-export function messageText({ nowMs, epoch }: Moment, facts: MessageFacts): Buffer {
-  const { stream, group, item = null, seq, event } = facts;
+export function messageText({ nowMs, epoch }: Moment, message: StreamMessage): Buffer {
+  const { stream, group, item = null, seq, event } = message;
   const place = `"streamName":${JSON.stringify(stream)},"groupId":${JSON.stringify(group)}`;
   const order = `"seq":${seq},"epoch":${JSON.stringify(epoch)}`;
   const front = `{"type":"stream","timestamp":${nowMs},${place},"id":${JSON.stringify(item)},${order},"event":`;
@@ -58,7 +88,7 @@ export function snapshotEvent(moment: Moment, subject: Subject, seq: number, ite
 export const SNAPSHOT_PAGE = { offset: 0, limit: undefined, limitOrOneMore: LIST_ENTRIES_MAX + 1 };
 
 /** The items alone do not contain their names. */
-function groupContent({ group }: GroupPlace, items: Iterable<FoundItem>) {
+function groupContent({ group }: GroupRef, items: Iterable<FoundItem>) {
   const data = new JsonList('the subscription', SNAPSHOT_PAGE);
   const ids = new JsonList('the subscription', SNAPSHOT_PAGE);
   try {
@@ -82,11 +112,10 @@ function itemContent(items: Iterable<FoundItem>) {
 
 function syncEvent(moment: Moment, subject: Subject, seq: number, event: Buffer): StoreEvent {
   const { stream, group, item = '' } = subject;
-  return { place: [stream, group, item], kind: 'sync', seq, body: messageText(moment, { ...subject, seq, event }) };
+  return { path: [stream, group, item], kind: 'sync', seq, body: messageText(moment, { ...subject, seq, event }) };
 }
 
 const SYNC = jsonText('sync');
 const EVENT = jsonText('event');
 const TRUE = jsonText(true);
 const FALSE = jsonText(false);
-const CLOSE = Buffer.from('}');

@@ -1,37 +1,43 @@
 // The stream commands that only read (PD-2).
 
 import type { KvReader } from '../../kv/kv.ts';
-import type { StoreCommand, StoreReply } from '../../thread/contract.ts';
+import type { CommandContext, GroupRef, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
 import { LIST_ENTRIES_MAX, type PageRequest } from '../../thread/json-list.ts';
-import { decodeHead } from './group-head.ts';
-import { readItem } from './history.ts';
+import { decodeHead, type GroupHead, headOrNew } from './group-head.ts';
+import { eventsFrom, readItem } from './history.ts';
 import { allHeads, headsOf, itemsOf, namesIn } from './keys.ts';
-import type { FoundItem, GroupPlace } from './place.ts';
-import { allResult, getResult, groupsResult, listResult, type StreamRow } from './replies.ts';
-import { readAllRequest, readGroupsRequest, readItemRequest, readListRequest } from './requests.ts';
+import { type FoundItem, recoveredEvent, SNAPSHOT_PAGE, type Subject, snapshotEvent } from './messages.ts';
+import { allResult, getResult, groupsResult, listResult, positionResult, type StreamRow } from './replies.ts';
+import {
+  readAllRequest,
+  readGroupsRequest,
+  readItemRequest,
+  readListRequest,
+  readSubscribeRequest,
+} from './requests.ts';
 
 export const streamGet: StoreCommand = {
   name: 'stream::get',
   isWrite: false,
-  run: (kv, bytes, world) => replyOf(getResult(world, readItem(kv, readItemRequest('stream::get', bytes)))),
+  run: (kv, bytes, context) => replyOf(getResult(context, readItem(kv, readItemRequest('stream::get', bytes)))),
 };
 
 export const streamList: StoreCommand = {
   name: 'stream::list',
   isWrite: false,
-  run(kv, bytes, world) {
-    const asked = readListRequest(bytes);
-    return { result: listResult(world, asked, itemsIn(kv, asked, asked.page)) };
+  run(kv, bytes, context) {
+    const request = readListRequest(bytes);
+    return { result: listResult(context, request, itemsIn(kv, request, request.page)) };
   },
 };
 
 export const streamListGroups: StoreCommand = {
   name: 'stream::list_groups',
   isWrite: false,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const { stream, page } = readGroupsRequest(bytes);
     const { start, end } = headsOf(stream);
-    return { result: groupsResult(world, page, groupNames(paged(groupsIn(kv, start, end), page))) };
+    return { result: groupsResult(context, page, groupNames(paged(groupsIn(kv, start, end), page))) };
   },
 };
 
@@ -45,7 +51,7 @@ export const streamListAll: StoreCommand = {
 };
 
 /** The items of a group in the order of their ids. */
-export function* itemsIn(kv: KvReader, { stream, group }: GroupPlace, page: PageRequest): Iterable<FoundItem> {
+function* itemsIn(kv: KvReader, { stream, group }: GroupRef, page: PageRequest): Iterable<FoundItem> {
   const { start, end } = itemsOf(stream, group);
   for (const { key, value } of kv.range(start, end, { offset: page.offset, limit: page.limitOrOneMore })) {
     const [, , id = ''] = namesIn(key);
@@ -54,7 +60,7 @@ export function* itemsIn(kv: KvReader, { stream, group }: GroupPlace, page: Page
 }
 
 /** Groups that hold items, sorted by name. */
-function* groupsIn(kv: KvReader, start: Uint8Array, end: Uint8Array): Iterable<GroupPlace> {
+function* groupsIn(kv: KvReader, start: Uint8Array, end: Uint8Array): Iterable<GroupRef> {
   for (const { key, value } of kv.range(start, end)) {
     if (decodeHead(value).items === 0) continue;
     const [stream = '', group = ''] = namesIn(key);
@@ -62,7 +68,7 @@ function* groupsIn(kv: KvReader, start: Uint8Array, end: Uint8Array): Iterable<G
   }
 }
 
-function* groupNames(groups: Iterable<GroupPlace>): Iterable<string> {
+function* groupNames(groups: Iterable<GroupRef>): Iterable<string> {
   for (const { group } of groups) yield group;
 }
 
@@ -96,4 +102,52 @@ function* paged<T>(all: Iterable<T>, { offset, limitOrOneMore }: PageRequest): I
 
 function replyOf(result: Uint8Array | undefined): StoreReply {
   return result === undefined ? {} : { result };
+}
+
+/**
+ * The first messages of a subscriber, read at one moment (T3, T4). An internal command of the stream module. `result`
+ * is the position of the group as epoch and number S. `events` is what to send: one event of kind `sync`, and then, for
+ * a subscriber that comes back and whose missed events are all kept, the events up to S.
+ */
+export const streamSubscribe: StoreCommand = {
+  name: 'stream.subscribe',
+  isWrite: false,
+  run(kv, bytes, context) {
+    const { since, isLive, ...subject } = readSubscribeRequest(bytes);
+    const head = headOrNew(kv, subject.stream, subject.group);
+    const isKnown = since?.epoch === context.epoch;
+    if (isKnown && isLive && since.seq < head.bornAt) return restarted(context, subject, head);
+    const isRecovered = isKnown && isCovered(head, since.seq);
+    const events = isRecovered
+      ? recovered(kv, context, subject, since.seq)
+      : [snapshotEvent(context, subject, head.seq, contentOf(kv, subject))];
+    return { result: positionResult(context.epoch, head.seq), events };
+  },
+};
+
+/**
+ * The group was removed while a subscriber was present, which has seen its whole earlier life and holds what follows.
+ */
+function restarted({ epoch, nowMs }: CommandContext, subject: Subject, { bornAt }: GroupHead): StoreReply {
+  return { result: positionResult(epoch, bornAt), events: [recoveredEvent({ epoch, nowMs }, subject, bornAt)] };
+}
+
+/** Whether all events after `since` are kept. */
+function isCovered(head: GroupHead, since: number): boolean {
+  return since <= head.seq && since + 1 >= head.oldestKept;
+}
+
+function recovered(kv: KvReader, context: CommandContext, subject: Subject, since: number): StoreEvent[] {
+  const { stream, group, item } = subject;
+  const missed = eventsFrom(kv, stream, group, since + 1);
+  return [
+    recoveredEvent(context, subject, since),
+    ...missed.filter(({ path }) => item === undefined || path[2] === item),
+  ];
+}
+
+function contentOf(kv: KvReader, { stream, group, item }: Subject): Iterable<FoundItem> {
+  if (item === undefined) return itemsIn(kv, { stream, group }, SNAPSHOT_PAGE);
+  const data = readItem(kv, { stream, group, item });
+  return data === undefined ? [] : [{ id: item, data }];
 }

@@ -3,14 +3,14 @@
 import { parseExactJson } from '../../../core/calls/exact-json.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { applyUpdates } from '../../../core/update-ops/index.ts';
-import type { CommandWorld, StoreLimits } from '../../thread/contract.ts';
+import type { CommandContext, StoreLimits } from '../../thread/contract.ts';
 import { JsonList, LIST_ENTRIES_MAX, type PageRequest } from '../../thread/json-list.ts';
-import { type FoundItem, jsonText, members, NULL } from './place.ts';
+import { type FoundItem, jsonText, members, NULL } from './messages.ts';
 import { checkValue, type ListRequest, type SetRequest, type UpdateRequest } from './requests.ts';
 
 /** An item's data as JSON; `undefined`: there is no item. */
 type Data = Buffer | undefined;
-type Mode = Pick<CommandWorld, 'isDropIn'>;
+type Mode = Pick<CommandContext, 'isDropIn'>;
 
 /** `undefined` is no result at all, which drop-in mode uses for a missing value (PD-2a). */
 export function getResult({ isDropIn }: Mode, data: Data): Data {

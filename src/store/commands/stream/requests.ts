@@ -5,17 +5,16 @@ import { Refusal } from '../../../core/calls/refusal.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/frames/limits.ts';
 import { skipValue } from '../../../protocol/json/json-scan.ts';
 import { CommandInput } from '../../thread/command-input.ts';
-import type { StoreLimits } from '../../thread/contract.ts';
+import type { GroupRef, StoreLimits } from '../../thread/contract.ts';
 import { type PageRequest, pageOf } from '../../thread/json-list.ts';
-import type { EventKind } from './messages.ts';
-import type { GroupPlace, ItemPlace, Subject } from './place.ts';
+import type { EventKind, ItemRef, Subject } from './messages.ts';
 
-export interface SetRequest extends ItemPlace {
+export interface SetRequest extends ItemRef {
   /** JSON as it was sent. */
   readonly data: Buffer;
 }
 
-export interface UpdateRequest extends ItemPlace {
+export interface UpdateRequest extends ItemRef {
   readonly ops: JsonValue | undefined;
 }
 
@@ -25,7 +24,7 @@ export interface EventRequest extends Subject {
   readonly payload: Buffer;
 }
 
-export interface ListRequest extends GroupPlace {
+export interface ListRequest extends GroupRef {
   readonly withIds: boolean;
   readonly page: PageRequest;
 }
@@ -37,7 +36,7 @@ export interface SubscribeRequest extends Subject {
   readonly isLive: boolean;
 }
 
-export function readItemRequest(functionId: 'stream::get' | 'stream::delete', bytes: Uint8Array): ItemPlace {
+export function readItemRequest(functionId: 'stream::get' | 'stream::delete', bytes: Uint8Array): ItemRef {
   return itemIn(new CommandInput(functionId, bytes));
 }
 
@@ -109,11 +108,11 @@ export function checkValue(what: string, value: Uint8Array, { streamValueBytes }
 
 const CHANGES = ['create', 'update', 'delete'] as const;
 
-function groupIn(input: CommandInput): GroupPlace {
+function groupIn(input: CommandInput): GroupRef {
   return { stream: textOf(input.name('stream_name')), group: textOf(input.name('group_id')) };
 }
 
-function itemIn(input: CommandInput): ItemPlace {
+function itemIn(input: CommandInput): ItemRef {
   return { ...groupIn(input), item: textOf(input.name('item_id')) };
 }
 

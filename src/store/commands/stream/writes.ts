@@ -2,12 +2,11 @@
 // together, or nothing (T1, T2).
 
 import type { Kv } from '../../kv/kv.ts';
-import type { CommandWorld, LocalWorld, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
+import type { CommandContext, LocalContext, StoreCommand, StoreEvent, StoreReply } from '../../thread/contract.ts';
 import { keepJobs } from '../change-outbox/change-jobs.ts';
 import { appendEvent, readItem } from './history.ts';
 import { itemKey } from './keys.ts';
-import { triggerMessage } from './messages.ts';
-import type { ItemPlace } from './place.ts';
+import { type ItemRef, triggerMessage } from './messages.ts';
 import { deleteResult, sendResult, setResult, updated, updateResult } from './replies.ts';
 import {
   readAnnounceRequest,
@@ -20,10 +19,13 @@ import {
 export const streamSet: StoreCommand = {
   name: 'stream::set',
   isWrite: true,
-  run(kv, bytes, world) {
-    const asked = readSetRequest(bytes, world.limits);
-    const old = readItem(kv, asked);
-    return withJobs(kv, world, { result: setResult(asked, old), events: [putItem(kv, world, asked, old, asked.data)] });
+  run(kv, bytes, context) {
+    const request = readSetRequest(bytes, context.limits);
+    const old = readItem(kv, request);
+    return withJobs(kv, context, {
+      result: setResult(request, old),
+      events: [putItem(kv, context, request, old, request.data)],
+    });
   },
 };
 
@@ -31,26 +33,26 @@ export const streamDelete: StoreCommand = {
   name: 'stream::delete',
   isWrite: true,
   usesReserve: true,
-  run(kv, bytes, world) {
+  run(kv, bytes, context) {
     const place = readItemRequest('stream::delete', bytes);
     const old = readItem(kv, place);
     if (old === undefined) return { result: deleteResult(old) };
     kv.remove(itemKey(place.stream, place.group, place.item));
-    const event = appendEvent(kv, world, { ...place, kind: 'delete', payload: old, itemsChange: -1 });
-    return withJobs(kv, world, { result: deleteResult(old), events: [event] });
+    const event = appendEvent(kv, context, { ...place, kind: 'delete', payload: old, itemsChange: -1 });
+    return withJobs(kv, context, { result: deleteResult(old), events: [event] });
   },
 };
 
 export const streamUpdate: StoreCommand = {
   name: 'stream::update',
   isWrite: true,
-  run(kv, bytes, world) {
-    const asked = readUpdateRequest(bytes);
-    const old = readItem(kv, asked);
-    const outcome = updated(asked, old, world.limits);
+  run(kv, bytes, context) {
+    const request = readUpdateRequest(bytes);
+    const old = readItem(kv, request);
+    const outcome = updated(request, old, context.limits);
     const result = updateResult(old, outcome);
     if (outcome.data === undefined) return { result };
-    return withJobs(kv, world, { result, events: [putItem(kv, world, asked, old, outcome.data)] });
+    return withJobs(kv, context, { result, events: [putItem(kv, context, request, old, outcome.data)] });
   },
 };
 
@@ -58,10 +60,10 @@ export const streamUpdate: StoreCommand = {
 export const streamSend: StoreCommand = {
   name: 'stream::send',
   isWrite: true,
-  run(kv, bytes, world) {
-    const asked = readSendRequest(bytes, world.limits);
-    const events = [appendEvent(kv, world, { ...asked, itemsChange: 0 })];
-    return withJobs(kv, world, { result: sendResult(world), events });
+  run(kv, bytes, context) {
+    const request = readSendRequest(bytes, context.limits);
+    const events = [appendEvent(kv, context, { ...request, itemsChange: 0 })];
+    return withJobs(kv, context, { result: sendResult(context), events });
   },
 };
 
@@ -73,23 +75,23 @@ export const streamSend: StoreCommand = {
 export const streamAnnounce: StoreCommand = {
   name: 'stream.announce',
   isWrite: true,
-  run(kv, bytes, world) {
-    const asked = readAnnounceRequest(bytes, world.limits);
+  run(kv, bytes, context) {
+    const request = readAnnounceRequest(bytes, context.limits);
     const missing: string[] = [];
-    const events = [appendEvent(kv, world, { ...asked, itemsChange: 0 })];
-    const reply = withJobs(kv, world, { events }, (reason) => missing.push(reason));
+    const events = [appendEvent(kv, context, { ...request, itemsChange: 0 })];
+    const reply = withJobs(kv, context, { events }, (reason) => missing.push(reason));
     return missing.length === 0 ? reply : { ...reply, result: Buffer.from(missing.join('\n')) };
   },
 };
 
 /** If a trigger names a queue, the event and its job are one transaction (S5). */
-function withJobs(kv: Kv, world: LocalWorld, reply: StoreReply, missing?: (reason: string) => void): StoreReply {
-  return keepJobs(kv, world, 'stream', reply, (event) => triggerMessage(event, world.isDropIn), missing);
+function withJobs(kv: Kv, context: LocalContext, reply: StoreReply, missing?: (reason: string) => void): StoreReply {
+  return keepJobs(kv, context, 'stream', reply, (event) => triggerMessage(event, context.isDropIn), missing);
 }
 
-function putItem(kv: Kv, world: CommandWorld, place: ItemPlace, old: Buffer | undefined, data: Buffer): StoreEvent {
+function putItem(kv: Kv, context: CommandContext, place: ItemRef, old: Buffer | undefined, data: Buffer): StoreEvent {
   const { stream, group, item } = place;
   kv.put(itemKey(stream, group, item), data);
   const kind = old === undefined ? 'create' : 'update';
-  return appendEvent(kv, world, { stream, group, item, kind, payload: data, itemsChange: old === undefined ? 1 : 0 });
+  return appendEvent(kv, context, { stream, group, item, kind, payload: data, itemsChange: old === undefined ? 1 : 0 });
 }

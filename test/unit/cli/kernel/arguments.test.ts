@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseArguments, peekFlags } from '../../../../src/cli/kernel/arguments.ts';
 import { CliFailure } from '../../../../src/cli/kernel/failures.ts';
-import type { FlagTable } from '../../../../src/cli/kernel/flags.ts';
-import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
+import { type FlagTable, OUTPUT_FLAGS } from '../../../../src/cli/kernel/flags.ts';
 
 const TABLE = {
   file: { kind: 'text', placeholder: '<file>', help: '' },

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
-import type { Flag } from '../../../../src/cli/kernel/flags.ts';
+import { routeArguments } from '../../../../src/cli/kernel/catalogue.ts';
+import { type Flag, OUTPUT_FLAGS } from '../../../../src/cli/kernel/flags.ts';
 import { formatCommandHelp, formatRootHelp } from '../../../../src/cli/kernel/help.ts';
 import { TOPICS } from '../../../../src/cli/kernel/help-topics.ts';
-import { routeArguments } from '../../../../src/cli/kernel/route.ts';
-import { OUTPUT_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
 
 const commands = await Promise.all(CATALOGUE.entries.map(async (entry) => ({ entry, command: await entry.load() })));
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CATALOGUE } from '../../../../src/cli/catalogue.ts';
 import { parseArguments } from '../../../../src/cli/kernel/arguments.ts';
-import { routeArguments } from '../../../../src/cli/kernel/route.ts';
-import { GLOBAL_FLAGS } from '../../../../src/cli/kernel/shared-flags.ts';
+import { routeArguments } from '../../../../src/cli/kernel/catalogue.ts';
+import { GLOBAL_FLAGS } from '../../../../src/cli/kernel/flags.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const TEMPLATES = 'src/cli/templates';

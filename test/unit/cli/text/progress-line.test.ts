@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { showCopyProgress } from '../../../../src/cli/commands/engine/copy-progress.ts';
+import { showCopyProgress } from '../../../../src/cli/commands/engine/backup.ts';
 import { createOutput } from '../../../../src/cli/text/output.ts';
 import { ProgressLine } from '../../../../src/cli/text/progress-line.ts';
 import { TemporaryFolder } from '../../../support/engine/temporary-folder.ts';

@@ -3,22 +3,22 @@ import { Access, ANONYMOUS, type Grant, isReserved, type Registrations } from '.
 import { type ExposeEntry, readExposeEntry } from '../../../../src/core/access/expose-filter.ts';
 import { Pattern } from '../../../../src/core/access/pattern.ts';
 
-describe('what a connection may reach', () => {
-  test('[X5] Nothing at all, unless a rule names it', () => {
+describe('what a restricted connection may call', () => {
+  test('[X5] it may call only functions that a rule names', () => {
     const access = accessWith([]);
     for (const id of ['api::x', 'state::get', 'engine::functions::list', '', '*'])
       expect(access.reach(id)).toBe('hidden');
   });
 
   test.each(['engine::channels::create', 'engine::workers::register', 'engine::log::warn', 'engine::baggage::get_all'])(
-    '[X8] %s always, as no SDK can do without it',
+    '[X8] it may always call %s, which the SDK needs',
     (id) => {
       expect(accessWith([]).reach(id)).toBe('allowed');
       expect(accessWith([]).reach(id.toUpperCase())).toBe('hidden');
     },
   );
 
-  test('[wire 8.4] What is forbidden by name stays so, whatever allows it', () => {
+  test('[wire 8.4] a forbidden id stays forbidden, even if another rule allows it', () => {
     const id = 'api::secret';
     const grant = { allowed: new Set([id, 'engine::log::info']), forbidden: new Set([id, 'engine::log::info']) };
     const access = accessWith(['match("*")'], grant);
@@ -27,12 +27,12 @@ describe('what a connection may reach', () => {
     expect(access.reach('api::other')).toBe('allowed');
   });
 
-  test('[PD-30] The programs of the machine never, whatever names them', () => {
+  test('[PD-30] it may never call the functions of project workers, whatever rule names them', () => {
     const access = accessWith(['match("worker::*")'], { allowed: new Set(['worker::add']) });
     expect(access.reach('worker::add')).toBe('never');
   });
 
-  test('[wire 8.2] A grant adds ids of its own, also of the engine, and patterns of the namespace', () => {
+  test('[wire 8.2] a grant adds ids, of the engine too, and patterns, which never match the engine', () => {
     const grant = { allowed: new Set(['engine::functions::list']), allowedPatterns: [new Pattern('my::*')] };
     const access = accessWith([], grant);
     expect(access.mayReach('engine::functions::list')).toBe(true);
@@ -41,15 +41,15 @@ describe('what a connection may reach', () => {
   });
 
   test.each(['API::x', 'api::X ', ' api::x', 'api:x', 'api::x\u0000', 'аpi::x', 'api\u200b::x', 'xapi::x', 'api：：x'])(
-    '[X7] %j is not api::…',
+    '[X7] %j does not match api::*',
     (id) => {
       expect(accessWith(['match("api::*x")']).reach(id)).toBe('hidden');
     },
   );
 });
 
-describe('verdicts that are remembered', () => {
-  test('[X7] They hold until the registrations change, and no longer', () => {
+describe('cached decisions', () => {
+  test('[X7] a change of the registrations ends them', () => {
     const metadata = new Map<string, unknown[]>([['f', [{ public: true }]]]);
     const registrations = { version: 1, metadataOf: (id: string) => metadata.get(id) ?? [] };
     const access = accessWith([{ metadata: { public: true } }], {}, registrations);
@@ -62,7 +62,7 @@ describe('verdicts that are remembered', () => {
     expect(access.mayReach('f')).toBe(false);
   });
 
-  test('[X7] Asking for ever new ids changes no verdict', () => {
+  test('[X7] thousands of other ids do not change them', () => {
     const access = accessWith(['match("api::*")']);
     for (let number = 0; number < 2_000; number++) {
       expect(access.mayReach(`api::${number}`)).toBe(true);
@@ -73,8 +73,8 @@ describe('verdicts that are remembered', () => {
   });
 });
 
-describe('what a verdict costs', () => {
-  test('[X10] The same questions, whether the function is there or not; and none when it was asked before', () => {
+describe('the work of a decision', () => {
+  test('[X10] it is the same for a hidden function and for a missing one', () => {
     const asked: string[] = [];
     const metadataOf = (id: string): readonly unknown[] => {
       asked.push(id);
@@ -89,7 +89,7 @@ describe('what a verdict costs', () => {
 });
 
 describe('trigger types', () => {
-  test('[X9] None unless listed; the grant of a connection replaces the list of the port', () => {
+  test('[X9] a connection may bind to the listed types only, and its grant replaces the list of the port', () => {
     const types = new Set(['cron']);
     expect(accessWith([]).mayBindTo('cron')).toBe(false);
     expect(accessWith([], {}, undefined, types).mayBindTo('cron')).toBe(true);
@@ -99,7 +99,7 @@ describe('trigger types', () => {
   });
 });
 
-describe('ids that are taken for good', () => {
+describe('reserved ids', () => {
   test.each([
     ['engine::x', true],
     ['state::get', true],
@@ -107,7 +107,7 @@ describe('ids that are taken for good', () => {
     ['engine', false],
     ['ui::state::get', false],
     ['States::x', false],
-  ])('[X9] %s: %s', (id, isTaken) => {
+  ])('[X9] %s is reserved: %s', (id, isTaken) => {
     expect(isReserved(id)).toBe(isTaken);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ExposeEntry, exposes, readExposeEntry } from '../../../../src/core/access/expose-filter.ts';
 
-describe('what may stand in expose_functions', () => {
+describe('entries of expose_functions', () => {
   test.each([
     ['match("api::*")'],
     ["match('api::*')"],
@@ -43,11 +43,11 @@ describe("the engine's own functions", () => {
     ['match("engine::*")', true],
     ['match("engine::functions::*")', true],
     ['match("engine::functions::list")', true],
-  ])('[X8] %s reaches engine::functions::list: %s', (entry, isReached) => {
+  ])('[X8] %s exposes engine::functions::list: %s', (entry, isReached) => {
     expect(isExposed(entry, 'engine::functions::list')).toBe(isReached);
   });
 
-  test('[X8] A star reaches everything else, also what only looks like an id of the engine', () => {
+  test('[X8] a star exposes everything else, ids that only look like those of the engine too', () => {
     for (const id of ['state::get', 'Engine::x', 'engine:x', ' engine::x']) {
       expect(isExposed('match("*")', id)).toBe(true);
     }
@@ -58,7 +58,7 @@ describe('filters on metadata', () => {
   const filter: ExposeEntry = { metadata: { public: true, tier: 'match("free-*")', tags: ['a', { b: 1 }] } };
   const fitting = { public: true, tier: 'free-1', tags: ['a', { b: 1 }], more: 1 };
 
-  test('[X5] Every key must be there and equal', () => {
+  test('[X5] a function is exposed if it has every key with an equal value', () => {
     expect(isExposed(filter, 'f', [fitting])).toBe(true);
     expect(isExposed(filter, 'f', [{ ...fitting, public: 'true' }])).toBe(false);
     expect(isExposed(filter, 'f', [{ ...fitting, tier: 'paid' }])).toBe(false);
@@ -66,17 +66,17 @@ describe('filters on metadata', () => {
     expect(isExposed(filter, 'f', [{ public: true }])).toBe(false);
   });
 
-  test.each([[[]], [[undefined]], [[null]], [['public']], [[[true]]]])('[X5] Metadata %j exposes nothing', (found) => {
+  test.each([[[]], [[undefined]], [[null]], [['public']], [[[true]]]])('[X5] metadata %j exposes nothing', (found) => {
     expect(isExposed({ metadata: { public: true } }, 'f', found)).toBe(false);
   });
 
-  test('[X5] Of several workers that offer the function every one has to say so', () => {
+  test('[X5] a function of several workers is exposed if the metadata of each worker matches', () => {
     const open = { public: true };
     expect(isExposed({ metadata: open }, 'f', [open, open])).toBe(true);
     expect(isExposed({ metadata: open }, 'f', [open, undefined])).toBe(false);
   });
 
-  test('[X19] Names of prototypes are names like any other', () => {
+  test('[X19] keys such as constructor and __proto__ are ordinary keys', () => {
     expect(isExposed({ metadata: { constructor: 'x' } }, 'f', [{}])).toBe(false);
     const wanted = JSON.parse('{"__proto__": 1}');
     expect(isExposed({ metadata: wanted }, 'f', [{}])).toBe(false);

@@ -7,7 +7,7 @@ const LOCAL: OriginRules = {
   allowedOrigins: ['http://localhost:3113'],
 };
 
-describe('the Host that was asked for', () => {
+describe('the Host header', () => {
   test.each([
     'localhost',
     'localhost:49134',
@@ -48,11 +48,11 @@ describe('the Host that was asked for', () => {
     '[::ffff:127.0.0.1]',
     '[::1%lo]',
     '[::1].evil.example',
-  ])('[X3] %s is not, because any attacker can make a name resolve here', (host) => {
+  ])('[X3] %s is refused, because an attacker can make any name resolve here', (host) => {
     expect(originOffence({ host, origin: undefined }, LOCAL)).toContain('is not served here; name it in allowed_hosts');
   });
 
-  test('[X3] The address that the listener is bound to is served, also an IPv6 one', () => {
+  test('[X3] the address that the listener is bound to is served, IPv4 or IPv6', () => {
     const served = (boundHost: string, host: string): boolean =>
       originOffence({ host, origin: undefined }, { ...LOCAL, boundHost }) === undefined;
     expect(served('10.1.2.3', '10.1.2.3:49134')).toBe(true);
@@ -63,14 +63,14 @@ describe('the Host that was asked for', () => {
     expect(served('2001:db8::7', '[2001:db8::8]:49134')).toBe(false);
   });
 
-  test('[X3] An IPv6 address among the allowed hosts may be written with or without brackets', () => {
+  test('[X3] an IPv6 address among the allowed hosts may be written with or without brackets', () => {
     for (const allowed of ['2001:db8::9', '[2001:db8::9]']) {
       const rules = { ...LOCAL, allowedHosts: [allowed] };
       expect(originOffence({ host: '[2001:db8::9]:49134', origin: undefined }, rules)).toBeUndefined();
     }
   });
 
-  test.each(['0.0.0.0', '::', '[::]'])('[X3] Bound to %s every address is served, and still no name', (boundHost) => {
+  test.each(['0.0.0.0', '::', '[::]'])('[X3] a listener on %s serves every address, and no name', (boundHost) => {
     const offence = (host: string) => originOffence({ host, origin: undefined }, { ...LOCAL, boundHost });
     expect(offence('203.0.113.9:49134')).toBeUndefined();
     expect(offence('[2001:db8::7]')).toBeUndefined();
@@ -79,12 +79,12 @@ describe('the Host that was asked for', () => {
   });
 });
 
-describe('the Origin of a web page', () => {
-  test('[X3] Who sends none is no browser and passes', () => {
+describe('the Origin header', () => {
+  test('[X3] a request without one is accepted, because it is not from a browser', () => {
     expect(originOffence({ host: 'localhost', origin: undefined }, LOCAL)).toBeUndefined();
   });
 
-  test('[X3] One on the list passes, in capitals too', () => {
+  test('[X3] a listed origin is accepted, in capitals too', () => {
     expect(originOffence({ host: 'localhost', origin: 'http://localhost:3113' }, LOCAL)).toBeUndefined();
     expect(originOffence({ host: 'localhost', origin: 'HTTP://LocalHost:3113' }, LOCAL)).toBeUndefined();
   });
@@ -97,23 +97,23 @@ describe('the Origin of a web page', () => {
     'http://localhost',
     'null',
     '',
-  ])('[X3] %j is refused, with the line to add', (origin) => {
+  ])('[X3] %j is refused, and the refusal names the setting', (origin) => {
     const offence = originOffence({ host: 'localhost', origin }, LOCAL);
     expect(offence).toBe(`Origin '${origin}' is not allowed; name it in allowed_origins of this listener`);
   });
 
-  test('[X3] A page cannot come in under a name that only points here', () => {
+  test('[X3] a listed origin under a foreign Host is refused', () => {
     const headers = { host: 'rebound.example:49134', origin: 'http://localhost:3113' };
     expect(originOffence(headers, LOCAL)).toContain('Host');
   });
 
-  test('[X3] A refusal quotes at most a hundred characters', () => {
+  test('[X3] a refusal quotes the first hundred characters', () => {
     const offence = originOffence({ host: 'x'.repeat(5000), origin: undefined }, LOCAL);
     expect(offence?.length).toBeLessThan(200);
   });
 });
 
-describe('addresses of this machine only', () => {
+describe('listeners without a token', () => {
   test.each([
     'localhost',
     'LocalHost',
@@ -123,7 +123,7 @@ describe('addresses of this machine only', () => {
     '[::1]',
     '0:0:0:0:0:0:0:1',
     '::ffff:127.0.0.1',
-  ])('[X2] %s needs no token', (host) => {
+  ])('[X2] a listener on %s needs no token', (host) => {
     expect(isLoopbackHost(host)).toBe(true);
   });
 
@@ -140,17 +140,17 @@ describe('addresses of this machine only', () => {
     '::ffff:10.0.0.1',
     '127::1',
     '',
-  ])('[X2] %s needs one', (host) => {
+  ])('[X2] a listener on %s needs a token', (host) => {
     expect(isLoopbackHost(host)).toBe(false);
   });
 });
 
-describe('a port that takes pages of its own host', () => {
+describe('a port that serves pages of its own host', () => {
   const own: OriginRules = { ...LOCAL, allowedHosts: ['app.example'], allowedOrigins: [], servesOwnPages: true };
   const offence = (origin: string, rules = own) => originOffence({ host: 'app.example:49135', origin }, rules);
 
   test.each(['https://app.example', 'http://APP.example:3000', 'https://app.example:49135'])(
-    '[X3] %s may come, whatever its port',
+    '[X3] %s is accepted, whatever its port',
     (origin) => expect(offence(origin)).toBeUndefined(),
   );
 
@@ -163,11 +163,11 @@ describe('a port that takes pages of its own host', () => {
     'null',
     'app.example',
     '',
-  ])('[X3] %s may not: hosts are compared whole', (origin) => {
+  ])('[X3] %s is refused, because whole hosts are compared', (origin) => {
     expect(offence(origin)).toContain('is not allowed');
   });
 
-  test('[X3] With a list its own pages have to stand on it like any other', () => {
+  test('[X3] with a list of origins, pages of the same host must be listed too', () => {
     expect(offence('https://app.example', { ...own, allowedOrigins: ['https://other.example'] })).toContain(
       'not allowed',
     );

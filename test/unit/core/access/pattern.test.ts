@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Pattern, readPattern } from '../../../../src/core/access/pattern.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
-describe('what matches', () => {
+describe('matching', () => {
   test.each([
     ['api::users', 'api::users', true],
     ['api::users', 'api::user', false],
@@ -40,7 +40,7 @@ describe('what matches', () => {
     expect(new Pattern(pattern).matches(text)).toBe(isMatch);
   });
 
-  test('[X11] It says what the obvious definition says', () => {
+  test('[X11] the result is that of a plain recursive search', () => {
     forEachSeed(300, (random) => {
       const letters = random.pick(['ab', 'a', 'abc']);
       const pattern = anyText(random, `${letters}**`, 12);
@@ -55,8 +55,8 @@ describe('what matches', () => {
   });
 });
 
-describe('what may be a pattern', () => {
-  test('[X11] Up to 256 bytes and 16 stars', () => {
+describe('limits of a pattern', () => {
+  test('[X11] a pattern has at most 256 bytes and 16 stars', () => {
     expect(readPattern('*'.repeat(16))).toMatchObject({ ok: true });
     expect(readPattern('*'.repeat(17))).toEqual({ ok: false, reason: 'has 17 stars; the limit is 16' });
     expect(readPattern('x'.repeat(256))).toMatchObject({ ok: true });
@@ -65,8 +65,8 @@ describe('what may be a pattern', () => {
   });
 });
 
-describe('what it costs', () => {
-  test('[X11] Work grows with the text and not with the square of it, whatever the pattern', () => {
+describe('the work of a match', () => {
+  test('[X11] it grows linearly with the text, whatever the pattern', () => {
     for (const [pattern, text] of HOSTILE) {
       const [short, long] = [countReads(pattern, text(1_000)), countReads(pattern, text(10_000))];
       expect(long).toBeLessThan(11 * short + 1_000);

@@ -11,7 +11,7 @@ function tableOf(max: number): { table: Reservations; changes: ReservationChange
 }
 
 describe('reserved names', () => {
-  test('a name is reserved for its kind alone, until it is released', () => {
+  test('a name is reserved for one kind, until it is released', () => {
     const { table } = tableOf(10);
     table.reserve('function', 'a');
     expect([table.has('function', 'a'), table.has('route', 'a')]).toEqual([true, false]);
@@ -25,7 +25,7 @@ describe('reserved names', () => {
     expect(changes).toEqual([{ kind: 'route', name: 'GET /a', isReserved: true }]);
   });
 
-  test('a full table forgets the name that was used least recently, and says which', () => {
+  test('a full table forgets the least recently used name and reports it', () => {
     const { table, changes } = tableOf(2);
     for (const name of ['a', 'b', 'a']) table.reserve('function', name);
     expect(table.reserve('function', 'c')).toEqual({ kind: 'function', name: 'b' });

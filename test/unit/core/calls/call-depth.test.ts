@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { depthOf, withBaggageEntry, withDepth } from '../../../../src/core/calls/call-depth.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
-describe('the depth that a caller reports', () => {
+describe('the depth of a caller', () => {
   test.each([
     [undefined, 0],
     ['', 0],
@@ -20,12 +20,12 @@ describe('the depth that a caller reports', () => {
     ['svc.depth=abc', 0],
     ['svc.depth=-5', 0],
     ['svc.depth', 0],
-  ])('[I8] Baggage %j means depth %d', (baggage, depth) => {
+  ])('[I8] The baggage %j gives depth %d', (baggage, depth) => {
     expect(depthOf(baggage)).toBe(depth);
   });
 });
 
-describe('the depth that is passed on', () => {
+describe('the depth sent to the worker', () => {
   test.each([
     [undefined, 'svc.depth=1'],
     ['', 'svc.depth=1'],
@@ -34,11 +34,11 @@ describe('the depth that is passed on', () => {
     ['a=1,svc.depth=7,b=2', 'a=1,svc.depth=1,b=2'],
     ['a=1, svc.depth=7;x=y, b=2', 'a=1, svc.depth=1, b=2'],
     ['xsvc.depth=7', 'xsvc.depth=7,svc.depth=1'],
-  ])('[I8] It is set in baggage %j, all other entries stay', (baggage, changed) => {
+  ])('[I8] It is set in the baggage %j, and other entries do not change', (baggage, changed) => {
     expect(withDepth(baggage, 1)).toBe(changed);
   });
 
-  test('[I8] It survives any neighbours, and they survive it', () => {
+  test('[I8] It and all other entries can be read back', () => {
     forEachSeed(100, (random) => {
       const names = ['a', 'svc.depthx', 'xsvc.depth', 'user.id', 'k'];
       const entries = Array.from({ length: random.below(6) }, () => `${random.pick(names)}=${random.below(100)}`);
@@ -54,7 +54,7 @@ describe('the depth that is passed on', () => {
   });
 });
 
-describe('the name of the function for observers on the way', () => {
+describe('the name of the function in the baggage', () => {
   test('[wire 5.5] It is one entry, escaped, and replaces an older one', () => {
     const first = withBaggageEntry('a=1', 'svc.function.id', 'math::add');
     expect(first).toBe('a=1,svc.function.id=math%3A%3Aadd');

@@ -14,7 +14,7 @@ describe('the id of a call', () => {
     for (const id of ids) expect(id).toMatch(UUID_V4);
   });
 
-  test('[I1] It names one call for ever, even when the slot of an ended call is reused', () => {
+  test('[I1] It is never reused, even when the slot of an ended call is', () => {
     const table = newTable();
     const executor = newExecutor(1);
     const ended = new Set<string>();
@@ -45,7 +45,7 @@ describe('the id of a call', () => {
     expect(table.find(id, executor)).toBeUndefined();
   });
 
-  test('[I1] It can be used only by the worker that the call was handed to', () => {
+  test('[I1] Only the worker that was handed the call can use it', () => {
     const table = newTable();
     const call = open(table, { executor: newExecutor(1) });
     expect(table.find(call.id, newExecutor(1))).toBeUndefined();
@@ -61,7 +61,7 @@ describe('ending a call', () => {
     expect(() => table.settle(call)).toThrow(`Call ${call.id} settled twice`);
   });
 
-  test('[I6] The count of its worker rises with the call and falls when it ends', () => {
+  test('[I6] A worker counts the call until it ends', () => {
     const table = newTable();
     const executor = newExecutor(1);
     const first = open(table, { executor });
@@ -102,7 +102,7 @@ describe('deadlines', () => {
     expect(table.expired(10_000 + DEADLINE_STEP_MS)).toEqual([call]);
   });
 
-  test('[I3] Any number of calls may be due at the same moment', () => {
+  test('[I3] Any number of calls can be due at the same moment', () => {
     const table = newTable();
     const count = 200_000;
     for (let index = 0; index < count; index++) open(table, { timeoutMs: 1000 });
@@ -110,8 +110,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('any order of events', () => {
-  test('[I1] Ids stay unique, each call ends once, and deadlines are kept', () => {
+describe('events in random order', () => {
+  test('[I1] Ids are unique, each call ends once, and deadlines are kept', () => {
     forEachSeed(30, (random) => new Model(random).run(300));
   });
 });
@@ -152,8 +152,8 @@ class Model {
     const calls = [...this.#open.values()];
     if (calls.length === 0) return;
     const { id, executor } = this.#random.pick(calls);
-    const stranger = this.#executors.find((other) => other !== executor);
-    if (stranger !== undefined) expect(this.#table.find(id, stranger)).toBeUndefined();
+    const another = this.#executors.find((other) => other !== executor);
+    if (another !== undefined) expect(this.#table.find(id, another)).toBeUndefined();
     this.#end(id);
   }
 

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { type Due, DueQueue } from '../../../../src/core/calls/due-queue.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
-test('The item that is due first comes first, while items are added, moved and removed', () => {
+test('The item with the earliest time is the first, while items are added, moved and removed', () => {
   forEachSeed(100, (random) => {
     const queue = new DueQueue<Due>();
     const items = new Set<Due>();
     for (let step = 0; step < 300; step++) {
       const removed = random.chance(40) && items.size > 0 ? random.pick([...items]) : undefined;
       if (removed === undefined) {
-        const item = { dueMs: 0, place: -1 };
+        const item = { dueMs: 0, heapIndex: -1 };
         queue.add(item, random.below(100));
         items.add(item);
       } else {

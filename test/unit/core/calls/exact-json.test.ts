@@ -25,20 +25,20 @@ test.each([
   expect(parseExactJson(source)).toBe(value);
 });
 
-test('[S6] Of a repeated key the last value counts, also next to a large number', () => {
+test('[S6] The last value of a repeated key counts, next to a large number too', () => {
   expect(JSON.stringify(parseExactJson('{"a":1,"b":9007199254740993,"a":2}'))).toBe('{"a":2,"b":9007199254740993}');
 });
 
-test('[S6] A lone surrogate comes back as it was', () => {
+test('[S6] A lone surrogate does not change', () => {
   expect(JSON.stringify(parseExactJson('"\\ud800"'))).toBe('"\\ud800"');
 });
 
-test('[X19] Dangerous keys stay keys, also next to a large number', () => {
+test('[X19] The key __proto__ is data, next to a large number too', () => {
   const text = '{"__proto__":{"x":9007199254740993},"constructor":1}';
   expect(JSON.stringify(parseExactJson(text))).toBe(text);
 });
 
-test('[S6] Texts that look like large numbers stay texts', () => {
+test('[S6] A text that looks like a large number stays a text', () => {
   const text = '{"card":"4111111111111111","date":"2026-01-02"}';
   expect(JSON.stringify(parseExactJson(text))).toBe(text);
 });

@@ -10,13 +10,13 @@ describe('fewest calls in flight', () => {
     expect(chosen).toEqual([0, 1, 2, 0, 1, 2, 0]);
   });
 
-  test('[I6] Workers with equally many calls take turns too', () => {
+  test('[I6] Workers with equal numbers of calls take turns', () => {
     const candidates = candidatesOf(3, { inFlight: 2 });
     const chosen = Array.from({ length: 4 }, () => selectWorker(candidates, 'least_in_flight')?.number);
     expect(chosen).toEqual([0, 1, 2, 0]);
   });
 
-  test('[I6] At any load, the chosen worker has the fewest calls of all that can take one', () => {
+  test('[I6] At any load, the chosen worker has the fewest calls', () => {
     forEachSeed(200, (random) => {
       const executors = Array.from({ length: random.between(1, 8) }, (_, number) => ({
         number,
@@ -76,7 +76,7 @@ describe('workers that cannot take a call', () => {
 });
 
 describe('the newest worker', () => {
-  test('[I6] With `newest` the last that registered gets every call', () => {
+  test('[I6] With `newest` the worker that registered last gets every call', () => {
     const candidates = candidatesOf(3);
     const chosen = Array.from({ length: 3 }, () => selectWorker(candidates, 'newest')?.number);
     expect(chosen).toEqual([2, 2, 2]);

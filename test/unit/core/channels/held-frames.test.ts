@@ -6,14 +6,14 @@ import {
   recordHeader,
 } from '../../../../src/core/channels/held-frames.ts';
 import { ByteBudget, JointBudget } from '../../../../src/core/limits/byte-budget.ts';
-import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
+import { forEachSeed, RUNS_ALL_SEEDS, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
 const KIB = 1024;
 /** The overhead of a frame in memory, and in the file. */
 const [MEMORY_COST, FILE_COST] = [128, 4];
 
 describe('frames that wait for a reader', () => {
-  test('[wire 7] They come out in order and with their kind, from memory and from the file', () => {
+  test('[wire 7] They are delivered in order and with their kind, from memory and from the file', () => {
     let spilled = 0;
     forEachSeed(60, (random) => {
       const chain = new Chain(random, { memoryBytesMax: random.pick([0, 300, 2 * KIB]), fileBytesMax: 16 * KIB });
@@ -24,10 +24,10 @@ describe('frames that wait for a reader', () => {
       spilled += chain.spilledCount;
     });
     // Otherwise the test would prove nothing.
-    expect(spilled).toBeGreaterThan(1000);
+    if (RUNS_ALL_SEEDS) expect(spilled).toBeGreaterThan(1000);
   });
 
-  test('[guarantees 4] The bounds hold at every moment, and a frame that did not fit leaves no trace', () => {
+  test('[guarantees 4] The limits hold at every moment, and a refused frame takes no room', () => {
     let refused = 0;
     forEachSeed(60, (random) => {
       const chain = new Chain(random, { memoryBytesMax: KIB, fileBytesMax: 4 * KIB, takePercent: 30 });
@@ -43,10 +43,10 @@ describe('frames that wait for a reader', () => {
       expect(chain.budgetsTaken()).toEqual([0, 0]);
       expect(chain.held.isEmpty).toBe(true);
     });
-    expect(refused).toBeGreaterThan(100);
+    if (RUNS_ALL_SEEDS) expect(refused).toBeGreaterThan(100);
   });
 
-  test('[guarantees 4] A flood of empty frames meets the bound too', () => {
+  test('[guarantees 4] Empty frames count towards the limits', () => {
     const held = new HeldFrames(limitsOf({ memoryBytesMax: 10 * MEMORY_COST, fileBytesMax: 5 * FILE_COST }));
     const places = Array.from({ length: 20 }, () => held.hold(new Uint8Array(0), false));
     expect(places.slice(0, 10)).toEqual(Array(10).fill('memory'));
@@ -54,7 +54,7 @@ describe('frames that wait for a reader', () => {
     expect(places.slice(15)).toEqual(Array(5).fill('nowhere'));
   });
 
-  test('A frame without a place names the limit that it met', () => {
+  test('A refused frame names the limit that it exceeds', () => {
     const files = { name: 'limits.of.all', budget: new ByteBudget(3 * FILE_COST) };
     const held = new HeldFrames(limitsOf({ fileBytesMax: 2 * FILE_COST, fileBudget: new JointBudget([files]) }));
     const other = new HeldFrames(limitsOf({ fileBytesMax: 2 * FILE_COST, fileBudget: new JointBudget([files]) }));
@@ -65,7 +65,7 @@ describe('frames that wait for a reader', () => {
     expect(other.fullLimit).toBe('limits.of.all');
   });
 
-  test('[guarantees 4] The budget of all channels is shared: when one uses it up, the next goes to the file', () => {
+  test('[guarantees 4] All channels share one memory budget: when one uses it up, the next writes to the file', () => {
     const memoryBudget = new ByteBudget(1000);
     const [first, second] = [0, 1].map(() => new HeldFrames(limitsOf({ memoryBytesMax: 1000, memoryBudget })));
     expect(first?.hold(new Uint8Array(800), false)).toBe('memory');
@@ -76,7 +76,7 @@ describe('frames that wait for a reader', () => {
     expect(second?.hold(new Uint8Array(10), false)).toBe('memory');
   });
 
-  test('[wire 7] A kept frame does not change with the buffer it came in', () => {
+  test('[wire 7] A kept frame is a copy of the buffer that it arrived in', () => {
     const held = new HeldFrames(limitsOf({ memoryBytesMax: KIB }));
     for (const buffer of [Uint8Array.of(1, 2, 3), Buffer.of(1, 2, 3)]) {
       held.hold(buffer, false);
@@ -85,7 +85,7 @@ describe('frames that wait for a reader', () => {
     }
   });
 
-  test('[guarantees 4] A frame far larger than one fetch is fetched in as few pieces as possible', () => {
+  test('[guarantees 4] A frame far larger than one read is read in at most two pieces', () => {
     const held = new HeldFrames(limitsOf({ memoryBytesMax: 0, fileBytesMax: 8 * KIB * KIB }));
     const frame = new Uint8Array(4 * KIB * KIB).fill(7);
     expect(held.hold(frame, true)).toBe('file');

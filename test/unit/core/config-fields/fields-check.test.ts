@@ -22,7 +22,7 @@ function messageOf(schema: Schema<unknown>, value: unknown): string | undefined 
   return checked.ok ? undefined : checked.problems.map(({ message }) => message).join(' | ');
 }
 
-describe('values that fit', () => {
+describe('valid values', () => {
   test('[K4] Given values are kept and absent ones get their defaults', () => {
     const schema = fields({
       port: integer({ min: 0, max: 65_535, default: 49_134 }),
@@ -61,23 +61,23 @@ describe('values that fit', () => {
     expect(checkValue(schema, given)).toEqual({ ok: true, value: given });
   });
 
-  test('[K4] An empty value means "not given" where a field has a default or may be left out', () => {
+  test('[K4] An empty value is absent if the field is optional or has a default', () => {
     const schema = fields({ port: integer({ default: 1 }), auth: optional(text()) });
     expect(checkValue(schema, { port: null, auth: null })).toEqual({ ok: true, value: { port: 1, auth: undefined } });
   });
 
-  test('[K4] An empty group that is always there, as one whose keys are commented out, has its defaults', () => {
+  test('[K4] An empty group of a required field has its defaults', () => {
     const schema = fields({ limits: fields({ connections: integer({ default: 1 }) }) });
     expect(checkValue(schema, { limits: null })).toEqual({ ok: true, value: { limits: { connections: 1 } } });
   });
 
-  test('[X5] An empty group whose presence has a meaning is refused instead of being taken as absent', () => {
+  test('[X5] An empty group that is optional is refused, not treated as absent', () => {
     expect(messageOf(optional(fields({ expose: flag({ default: false }) })), null)).toBe(
       'Must be a map, found nothing.',
     );
   });
 
-  test('[X19] Maps of the value have no prototype, and a key such as __proto__ stays data', () => {
+  test('[X19] Maps have no prototype, and a key such as __proto__ is data', () => {
     const checked = checkValue(mapOf(integer()), JSON.parse('{"__proto__": 1, "constructor": 2}'));
     expect(checked.ok && Object.getPrototypeOf(checked.value)).toBe(null);
     expect(checked.ok && Object.entries(checked.value)).toEqual([
@@ -91,7 +91,7 @@ describe('values that fit', () => {
   });
 });
 
-describe('values that do not fit', () => {
+describe('invalid values', () => {
   const misfits: readonly (readonly [Schema<unknown>, unknown, string])[] = [
     [integer({ min: 0, max: 65_535 }), 70_000, 'Must be an integer from 0 to 65535, found the number 70000.'],
     [integer({ min: 0, max: 65_535 }), -1, 'Must be an integer from 0 to 65535, found the number -1.'],
@@ -131,7 +131,7 @@ describe('values that do not fit', () => {
   ];
 
   test.each(misfits.map(([schema, value, message]) => ({ schema, value, message })))(
-    '[K4] A value that does not fit is answered with: $message',
+    '[K4] An invalid value is refused with: $message',
     ({ schema, value, message }) => {
       expect(messageOf(schema, value)).toBe(message);
     },
@@ -171,7 +171,7 @@ describe('values that do not fit', () => {
     );
   });
 
-  test('[K4] A missing key is named with what it must be, also inside a group that is absent altogether', () => {
+  test('[K4] A missing key is reported with its type, even inside an absent group', () => {
     const checked = checkValue(fields({ adapter: fields({ url: text() }) }), {});
     expect(checked).toEqual({
       ok: false,
@@ -194,18 +194,18 @@ describe('unknown keys', () => {
     expect(checked.ok ? [] : checked.problems.map((problem) => problem.message)).toEqual([message]);
   });
 
-  test('[K4] A map that knows no key says so', () => {
+  test('[K4] A group without keys reports that it accepts none', () => {
     expect(messageOf(fields({}), { a: 1 })).toBe("Unknown key 'a'. No key is known here.");
   });
 
-  test('[K4] What another schema will check passes unread', () => {
+  test('[K4] A value that another schema checks is not checked here', () => {
     const value = { anything: [{ at: 'all' }] };
     expect(checkValue(anything(), value)).toEqual({ ok: true, value });
   });
 });
 
 describe('secrets in messages', () => {
-  test('[X22] The value of a secret field is not repeated, whatever is wrong with it', () => {
+  test('[X22] The value of a secret field is not quoted, whatever is wrong with it', () => {
     const schema = fields({ pin: secretText({ bytesMin: 32 }), api_key: text({ bytesMax: 3 }), token: flag() });
     for (const secret of ['hunter2', 31337]) {
       const checked = checkValue(schema, { pin: secret, api_key: secret, token: secret });
@@ -214,7 +214,7 @@ describe('secrets in messages', () => {
     }
   });
 
-  test('[X22] Fields below a secret key, and those that the caller hides, are not repeated either', () => {
+  test('[X22] Fields below a secret key, and those that the caller hides, are not quoted either', () => {
     const schema = fields({ credentials: fields({ user: integer() }), port: integer() });
     const value = { credentials: { user: 'hunter2' }, port: 'hunter3' };
     const checked = checkValue(schema, value, { isHidden: (path) => path.join() === 'port' });
@@ -222,13 +222,13 @@ describe('secrets in messages', () => {
     expect(JSON.stringify(checked)).not.toContain('hunter');
   });
 
-  test('[X22] An address in the wrong place loses user info and query', () => {
+  test('[X22] A quoted address has no user info and no query', () => {
     expect(messageOf(integer(), 'redis://u:pw@host?x=y')).toBe(
       "Must be an integer, found the text 'redis://[redacted]@host?[redacted]'.",
     );
   });
 
-  test('[CLI-5] Text of the file is shortened and cannot steer a terminal', () => {
+  test('[CLI-5] Quoted text is shortened and cannot control a terminal', () => {
     expect(quote('\u001b[31mred\u202e')).toBe("'\ufffd[31mred\ufffd'");
     expect(quote('x'.repeat(1000))).toBe(`'${'x'.repeat(60)}…'`);
   });

@@ -40,7 +40,7 @@ const plain: ValueOf<typeof schema> = {
   raw: undefined,
 };
 
-describe('a checked value that is to be shown', () => {
+describe('a checked value as it is shown', () => {
   test('[X22] Text that the schema calls secret and keys with secret names are replaced', () => {
     const shown = redactBySchema(schema, { ...plain, pin: '1234', bridge_token: 'abc' });
     expect(shown).toMatchObject({ pin: REDACTED, bridge_token: REDACTED, token_ttl_ms: REDACTED });
@@ -52,7 +52,7 @@ describe('a checked value that is to be shown', () => {
     });
   });
 
-  test('[X22] Secrets are found in maps, in lists, in alternatives and in values no schema describes', () => {
+  test('[X22] Secrets are found in maps, lists, alternatives and values without a schema', () => {
     const shown = redactBySchema(schema, {
       ...plain,
       headers: { authorization: 'Bearer abc', accept: 'all' },
@@ -69,7 +69,7 @@ describe('a checked value that is to be shown', () => {
     expect(JSON.stringify(shown)).not.toContain('abc');
   });
 
-  test('[X22] A group that the user named like a secret is still shown', () => {
+  test('[X22] A group that the user named `token` is shown', () => {
     expect(redactBySchema(schema, { ...plain, queues: { token_refresh: { concurrency: 2 } } })).toMatchObject({
       queues: { token_refresh: { concurrency: 2 } },
     });
@@ -86,7 +86,7 @@ describe('a checked value that is to be shown', () => {
     ]);
   });
 
-  test('[X19] Names of the user reach no prototype', () => {
+  test('[X19] A name such as __proto__ changes no prototype', () => {
     const headers = JSON.parse('{"__proto__": "x"}');
     expect(JSON.stringify(redactBySchema(schema, { ...plain, headers }).headers)).toBe('{"__proto__":"x"}');
   });

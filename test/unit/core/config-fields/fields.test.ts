@@ -1,4 +1,4 @@
-// The compiler is the judge of this file: `tsc` fails where a type is not the one written here.
+// The compiler checks this file: `tsc` fails if a type differs from the one written here.
 
 import { describe, expectTypeOf, test } from 'vitest';
 import {

@@ -53,28 +53,28 @@ describe('values below keys', () => {
     });
   });
 
-  test('[X22] Everything under a secret key goes, whatever its kind', () => {
+  test('[X22] Everything below a secret key is replaced, whatever its type', () => {
     for (const secret of ['text', 5, true, ['a', 'b'], { user: 'u', pass: 'p' }]) {
       expect(redactKeys({ credentials: secret })).toEqual({ credentials: REDACTED });
     }
   });
 
-  test('[X22] A secret that is not set is shown as not set', () => {
+  test('[X22] An unset secret is shown as unset', () => {
     expect(redactKeys({ bridge_token: null })).toEqual({ bridge_token: null });
   });
 
-  test('[X22] The original is left as it was', () => {
+  test('[X22] The original does not change', () => {
     const value = { token: 'abc', list: [{ secret: 's' }] };
     redactFields(value);
     expect(value).toEqual({ token: 'abc', list: [{ secret: 's' }] });
   });
 
-  test('[X22] The key of the value itself counts as well', () => {
+  test('[X22] The key of the value itself counts', () => {
     expect(redactKeys('abc', 'token')).toBe(REDACTED);
     expect(redactKeys('redis://u:p@host', 'extstore_url')).toBe(`redis://${REDACTED}@host`);
   });
 
-  test('[X22] Lists of addresses are treated like one address', () => {
+  test('[X22] Every address in a list is redacted', () => {
     expect(redactKeys({ broker_url: ['amqp://u:p@a', 'amqp://b'] })).toEqual({
       broker_url: [`amqp://${REDACTED}@a`, 'amqp://b'],
     });
@@ -86,7 +86,7 @@ describe('values below keys', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  test('[X22] A value that contains itself, or is nested without end, is cut off', () => {
+  test('[X22] A value that contains itself, or is nested too deep, is cut off', () => {
     const self: Record<string, unknown> = { name: 'a', token: 'abc' };
     self.self = self;
     self.again = [self];
@@ -96,12 +96,12 @@ describe('values below keys', () => {
     expect(JSON.stringify(redactKeys(deep))).toContain('[too deep]');
   });
 
-  test('[X22] The same value in two places is no cycle', () => {
+  test('[X22] The same value in two places is not a cycle', () => {
     const shared = { port: 1 };
     expect(redactKeys([shared, shared])).toEqual([{ port: 1 }, { port: 1 }]);
   });
 
-  test('[X22] What is neither list nor plain object passes as it is', () => {
+  test('[X22] A value that is neither list nor plain object does not change', () => {
     const date = new Date(0);
     expect(redactKeys({ date, count: 5, missing: undefined })).toEqual({ date, count: 5, missing: undefined });
   });
@@ -123,7 +123,7 @@ describe('addresses', () => {
     expect(redactKeys({ broker_url: address })).toEqual({ broker_url: shown });
   });
 
-  test('[X22] A password of any odd characters never comes through', () => {
+  test('[X22] A password with unusual characters is never shown', () => {
     for (const odd of ['/', '?', '#', '@', ':', '://', '%40', ' ', '\\', '[', '\n']) {
       expect(redactUrl(`redis://user:hun${odd}ter2@host:6379/0`)).not.toMatch(/hun|ter2|user/);
     }
@@ -144,9 +144,9 @@ describe('addresses that are secrets themselves', () => {
     ['s3cret', REDACTED],
     ['https:///s3cret', REDACTED],
     ['', REDACTED],
-  ])('[X22] of %s %s is shown', (address, shown) => expect(redactSecretUrl(address)).toBe(shown));
+  ])('[X22] %s is shown as %s', (address, shown) => expect(redactSecretUrl(address)).toBe(shown));
 
-  test('[X22] those of webhooks are, under their keys in lines of log and in environments', () => {
+  test('[X22] Webhooks under their keys in log lines and in environments', () => {
     const address = 'https://hooks.example/services/s3cret';
     for (const key of ['webhook', 'SLACK_WEBHOOK', 'SLACK_WEBHOOK_URL', 'webhookUrl', 'alert-webhook-uri']) {
       expect(redactKeys({ [key]: address })).toEqual({ [key]: 'https://hooks.example/[redacted]' });

@@ -50,7 +50,7 @@ describe('the times of an expression', () => {
     ['@weekly', '2026-11-22T00:00:00'],
     ['@monthly', '2026-12-01T00:00:00'],
     ['@yearly', '2027-01-01T00:00:00'],
-  ])('[modules 7] %s is next at %s', (expression, expected) => {
+  ])('[modules 7] %s runs next at %s', (expression, expected) => {
     expect(nextTimes(expression)).toEqual([expected]);
   });
 
@@ -69,25 +69,25 @@ describe('the times of an expression', () => {
     }
   });
 
-  test('[PD-53] With both days given, in five fields either may match, in six and seven both must', () => {
+  test('[PD-53] With day and weekday, five fields need one match, six and seven fields need both', () => {
     expect(nextTimes('0 0 13 * 5', 3)).toEqual(['2026-11-27T00:00:00', '2026-12-04T00:00:00', '2026-12-11T00:00:00']);
     expect(nextTimes('0 0 0 13 * 5', 2)).toEqual(['2027-08-13T00:00:00', '2028-10-13T00:00:00']);
     expect(nextTimes('0 0 0 13 * 5 2028')).toEqual(['2028-10-13T00:00:00']);
     expect(nextTimes('0 0 13 * ?')).toEqual(['2026-12-13T00:00:00']);
   });
 
-  test('[PD-17] Seven fields end with the year, and so do their times', () => {
+  test('[PD-17] The seventh field is the year', () => {
     expect(nextTimes('0 0 0 1 * * 2026-2027', 20)).toHaveLength(13);
     expect(nextTimes('0 0 0 1 * * 2020')).toEqual([]);
     expect(nextTimes('0 0 0 1 1 * */50')).toEqual(['2070-01-01T00:00:00']);
   });
 
-  test('[modules 7] A 29 February on a Monday is found 12 years on, over a year 2100 too', () => {
+  test('[modules 7] A 29 February on a Monday is found 12 years later, even across the year 2100', () => {
     expect(nextTimes('0 0 0 29 2 mon')).toEqual(['2044-02-29T00:00:00']);
     expect(nextTimes('0 0 0 29 2 *', 1, '2097-01-01T00:00:00')).toEqual(['2104-02-29T00:00:00']);
   });
 
-  test('[modules 7] A day that no calendar has never comes', () => {
+  test('[modules 7] A day that no calendar has never occurs', () => {
     expect(nextTimes('0 0 30 2 *')).toEqual([]);
     expect(nextTimes('0 0 0 1 * 1#3')).toEqual([]);
   });

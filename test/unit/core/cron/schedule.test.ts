@@ -50,7 +50,7 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test('[modules 7] does so too where the clock skips half an hour, midnight or a whole day', () => {
+  test('[modules 7] runs once also if the clock skips half an hour, midnight or a whole day', () => {
     expect(momentsOf('15 2 * * *', 'Australia/Lord_Howe', '2026-10-02T00:00:00Z', 3)).toEqual([
       '02 15:45:00',
       '03 15:30:00',
@@ -67,10 +67,10 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test('[modules 7] runs once, the first time, for times that come twice', () => {
+  test('[modules 7] runs at the first of two equal local times', () => {
     const after = '2026-10-24T12:00:00Z';
     expect(momentsOf('30 2 * * *', 'Europe/Berlin', after, 2)).toEqual(['25 00:30:00', '26 01:30:00']);
-    // Asked in the second of the two hours.
+    // From a time in the second of the two hours.
     expect(momentsOf('30 2 * * *', 'Europe/Berlin', '2026-10-25T01:10:00Z', 1)).toEqual(['26 01:30:00']);
     expect(momentsOf('* * 2,3 * * *', 'Europe/Berlin', '2026-10-25T00:59:58Z', 3)).toEqual([
       '25 00:59:59',
@@ -79,7 +79,7 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test('[modules 7] follows elapsed time where the hour is a star', () => {
+  test('[modules 7] follows elapsed time if the hour is a star', () => {
     expect(momentsOf('*/30 * * * *', 'Europe/Berlin', '2026-10-24T23:40:00Z', 6)).toEqual([
       '25 00:00:00',
       '25 00:30:00',
@@ -100,7 +100,7 @@ describe('a schedule in a time zone', () => {
     ]);
   });
 
-  test('[modules 7] finds the second of two hours before midnight though the next day that matches is far', () => {
+  test('[modules 7] finds the repeated hour before midnight, even if the next matching day is far away', () => {
     // Cuba puts the clock back from 1:00 to 0:00; the next 1 November is a year away.
     expect(momentsOf('40 * 1 11 *', 'America/Havana', '2026-11-01T04:30:00Z', 3)).toEqual([
       '01 04:40:00',
@@ -110,13 +110,13 @@ describe('a schedule in a time zone', () => {
   });
 
   test.each(['Mars/Base', 'Europe/Berln', '', '+02:00', 'Europe/Berlin; DROP'])(
-    '[modules 7] %j is not a zone',
+    '[modules 7] %j is not a time zone',
     (name) => {
       expect(TimeZone.read(name)).toMatchObject({ ok: false, reason: expect.stringContaining('is unknown') });
     },
   );
 
-  test('[modules 7] a mistake in its name is recognised', () => {
+  test('[modules 7] an unknown time zone suggests the nearest name', () => {
     expect(TimeZone.read('Europe/Berln')).toMatchObject({ reason: expect.stringContaining("'Europe/Berlin'") });
   });
 });
@@ -131,7 +131,7 @@ describe('compared with cron-parser', () => {
     ['*', '1', '2', 'jan-mar', '*/4'],
   ] as const;
 
-  test('[PD-17] agrees on every time in UTC that both can say', () => {
+  test('[PD-17] agrees on every time in UTC that both support', () => {
     forEachSeed(300, (random) => {
       const expression = [...PARTS.map((choices) => random.pick(choices)), '*'].join(' ');
       const start = Date.UTC(2020, 0, 1) + random.below(8 * 366) * 86_400_000;
@@ -145,9 +145,9 @@ describe('compared with cron-parser', () => {
     });
   });
 
-  // Why the engine does not use the library: differences that no filter on top could repair. If one of these tests
-  // fails one day, the choice is to be made again.
-  test('[PD-17] cron-parser leaves out a day on which the clock skips half an hour', () => {
+  // Why the engine does not use the library: differences that cannot be corrected outside of it. If one of these tests
+  // fails, review the choice.
+  test('[PD-17] differs where cron-parser leaves out a day on which the clock skips half an hour', () => {
     const theirs = CronExpressionParser.parse('15 2 * * *', {
       tz: 'Australia/Lord_Howe',
       currentDate: new Date('2026-10-02T16:00:00Z'),
@@ -155,7 +155,7 @@ describe('compared with cron-parser', () => {
     expect(theirs.next().toISOString()).toBe('2026-10-04T15:15:00.000Z');
   });
 
-  test('[PD-17] cron-parser accepts expressions without a meaning, and times that never come', () => {
+  test('[PD-17] differs where cron-parser accepts invalid expressions and times that never occur', () => {
     for (const expression of ['', '5', '*/70 * * * *', '? * * * *']) {
       expect(CronExpressionParser.parse(expression).hasNext()).toBe(true);
       expect(readExpression(expression).ok).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ByteBudget, JointBudget } from '../../../../src/core/limits/byte-budget.ts';
 
-test('bytes count in each of several budgets; if one has no room, none is charged', () => {
+test('bytes are charged to each of several budgets, or to none if one is full', () => {
   const [own, shared, all] = [new ByteBudget(10), new ByteBudget(15), new ByteBudget(20)];
   const joint = new JointBudget([
     { name: 'own', budget: own },

@@ -18,11 +18,11 @@ test.each([
   // A port of every address sees IPv4 in IPv6 form.
   ['0000:0000:0000:0000:0000:ffff:0a00:0001', '198.51.100.1', '198.51.100.1'],
   ['0000:0000:0000:0000:0000:ffff:cb00:7109', '198.51.100.1', '203.0.113.9'],
-])('[X15] From %s with X-Forwarded-For %j it is %s', (peer, forwarded, expected) => {
+])('[X15] A request from %s with X-Forwarded-For %j has the address %s', (peer, forwarded, expected) => {
   expect(clientAddress(peer, forwarded, PROXIES)).toBe(expected);
 });
 
-test('[X15] Without trusted proxies the header is ignored', () => {
+test('[X15] Without trusted proxies X-Forwarded-For is ignored', () => {
   expect(clientAddress('10.0.0.1', '198.51.100.1', new AddressBlocks([]))).toBe('10.0.0.1');
   expect(clientAddress('0000:0000:0000:0000:0000:ffff:7f00:0001', undefined, new AddressBlocks([]))).toBe('127.0.0.1');
 });
@@ -40,6 +40,6 @@ test.each([
   ['::ffff:203.0.113.9', '0000:0000:0000:0000:0000:ffff:cb00:7109'],
   // The client was gone before its address was read.
   ['', ''],
-])("[wire 13] The address '%s' is reported as '%s'", (address, told) => {
-  expect(fullAddress(address)).toBe(told);
+])("[wire 13] The address '%s' is reported as '%s'", (address, expected) => {
+  expect(fullAddress(address)).toBe(expected);
 });

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { ADDRESSES_MAX, AddressLimit, ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
-describe('connections at a time', () => {
-  test('[guarantees 4] One more than the limit finds the port full, until a connection ends', () => {
+describe('open connections', () => {
+  test('[guarantees 4] One connection over the limit is refused as full, until another ends', () => {
     const limit = new ConnectionLimit({ connectionsMax: 2, connectionsPerSecondMax: 100 });
     expect([limit.enter(0), limit.enter(0), limit.enter(0)]).toEqual(['open', 'open', 'full']);
     limit.leave();
     expect([limit.enter(0), limit.enter(0)]).toEqual(['open', 'full']);
   });
 
-  test('[guarantees 4] A refused connection takes no place', () => {
+  test('[guarantees 4] A refused connection does not count', () => {
     const limit = new ConnectionLimit({ connectionsMax: 1, connectionsPerSecondMax: 100 });
     limit.enter(0);
     for (let attempt = 0; attempt < 10; attempt++) expect(limit.enter(0)).toBe('full');
@@ -20,7 +20,7 @@ describe('connections at a time', () => {
 });
 
 describe('a process without a free file descriptor', () => {
-  test('[guarantees 4] It finds the port full, and is asked only for connections that would be admitted', () => {
+  test('[guarantees 4] It refuses connections as full, and is asked only about those within the limits', () => {
     let [room, asked] = [1, 0];
     const limit = new ConnectionLimit({ connectionsMax: 9, connectionsPerSecondMax: 3 }, () => {
       asked++;
@@ -34,13 +34,13 @@ describe('a process without a free file descriptor', () => {
 });
 
 describe('connections per second', () => {
-  test('[guarantees 4] One more than the limit is too fast, until the second is over', () => {
+  test('[guarantees 4] One connection over the limit is refused as too fast, until the second is over', () => {
     const limit = new ConnectionLimit({ connectionsMax: 100, connectionsPerSecondMax: 2 });
     expect([limit.enter(5000), limit.enter(5500), limit.enter(5999)]).toEqual(['open', 'open', 'too_fast']);
     expect([limit.enter(6000), limit.enter(6000), limit.enter(6000)]).toEqual(['open', 'open', 'too_fast']);
   });
 
-  test('[guarantees 4] Leaving does not let more in within the same second', () => {
+  test('[guarantees 4] A connection that ends makes no room within the same second', () => {
     const limit = new ConnectionLimit({ connectionsMax: 100, connectionsPerSecondMax: 1 });
     expect(limit.enter(0)).toBe('open');
     limit.leave();
@@ -49,7 +49,7 @@ describe('connections per second', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('connections in random order', () => {
   test('[guarantees 4] Neither limit is ever exceeded, and no connection is refused without reason', () => {
     forEachSeed(50, (random) => {
       const limits = { connectionsMax: random.between(1, 20), connectionsPerSecondMax: random.between(1, 10) };
@@ -79,7 +79,7 @@ describe('whatever comes', () => {
   });
 });
 
-test('Addresses that are remembered are bounded; when they are too many, new ones wait until some have left', () => {
+test('The number of remembered addresses is limited: a new one is refused until others have left', () => {
   const limit = new AddressLimit({ connectionsMax: 2, connectionsPerSecondMax: 2 });
   const entered = (from: number, count: number, nowMs: number): number => {
     let sum = 0;

@@ -3,7 +3,7 @@ import { LineLimit } from '../../../../src/core/limits/line-limit.ts';
 
 const LIMITS = { perSecond: 20, kindsMax: 3, totalPerSecond: 50 };
 
-test('Each kind has its lines within a second, and the next second begins with its first line', () => {
+test('Each kind has 20 lines per second, and a second begins with its first line', () => {
   const limit = new LineLimit(LIMITS, 'others');
   expect(takes(limit, 'a', 30, 0)).toBe(20);
   expect(takes(limit, 'b', 5, 999)).toBe(5);
@@ -15,7 +15,7 @@ test('Each kind has its lines within a second, and the next second begins with i
   expect(limit.hasLeftOut).toBe(false);
 });
 
-test('Kinds without a window of their own share one, and no more kinds are remembered', () => {
+test('Kinds over the limit of kinds share one count', () => {
   const limit = new LineLimit({ ...LIMITS, totalPerSecond: 1_000 }, 'others');
   let written = 0;
   for (let kind = 0; kind < 10_000; kind++) written += takes(limit, `kind ${kind}`, 1, 0);
@@ -25,19 +25,19 @@ test('Kinds without a window of their own share one, and no more kinds are remem
   expect(limit.kindCount).toBe(0);
 });
 
-test('A kind with few lines passes when others have used up the common limit', () => {
+test('A kind with few lines is printed when others have used up the common limit', () => {
   const limit = new LineLimit(LIMITS, 'others');
   expect(takes(limit, 'a', 100, 0) + takes(limit, 'b', 100, 0) + takes(limit, 'c', 100, 0)).toBe(50);
   expect(takes(limit, 'd', 5, 0)).toBe(2);
 });
 
-test('A kind of any length is known by its beginning', () => {
+test('A kind is cut to 256 characters', () => {
   const limit = new LineLimit(LIMITS, 'others');
   takes(limit, 'x'.repeat(1_000_000), 21, 0);
   expect(limit.takeLeftOut(1_000)).toEqual([{ kind: 'x'.repeat(256), count: 1 }]);
 });
 
-test('Counts that are never taken are bounded, and none is lost', () => {
+test('Untaken counts take bounded memory, and their sum is exact', () => {
   const limit = new LineLimit(LIMITS, 'others');
   for (let second = 0; second < 100; second++) takes(limit, `kind ${second}`, 21, second * 1_000);
   const leftOut = limit.takeLeftOut(100_000);

@@ -4,14 +4,14 @@ import { MessageRate, type RateVerdict } from '../../../../src/core/limits/messa
 const LIMITS = { perSecond: 10, burst: 20 };
 
 describe('messages of one connection', () => {
-  test('[guarantees 4] A burst passes, then as many as the rate', () => {
+  test('[guarantees 4] A burst is accepted, then the rate', () => {
     const rate = new MessageRate(LIMITS, 0);
     expect(send(rate, 0, 25)).toEqual({ ok: 20, excess: 5, flood: 0 });
     expect(send(rate, 1_000, 25)).toEqual({ ok: 10, excess: 15, flood: 0 });
     expect(send(rate, 60_000, 25)).toEqual({ ok: 20, excess: 5, flood: 0 });
   });
 
-  test('[guarantees 4] A connection that is over it for ten seconds floods; a pause restarts the time', () => {
+  test('[guarantees 4] A connection over the rate for ten seconds is a flood, and a pause restarts the ten seconds', () => {
     const rate = new MessageRate(LIMITS, 0);
     for (let second = 0; second < 10; second++) expect(send(rate, second * 1_000, 30).flood).toBe(0);
     expect(send(rate, 10_000, 30).flood).toBe(20);

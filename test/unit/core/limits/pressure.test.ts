@@ -23,7 +23,7 @@ describe('the level of pressure', () => {
     ['5 001 commands that wait for the store', { commit_queue: 5_001 }, 'busy'],
     ['20 001 commands that wait for the store', { commit_queue: 1_000_000 }, 'shed'],
     ['everything at its first threshold', { event_loop_delay_ms: 50, heap_share: 0.7, commit_queue: 5_000 }, 'normal'],
-  ])('[L1] %s', (_case, reading, level) => {
+  ])('[L1] for %s (%j) is %s', (_case, reading, level) => {
     const pressure = new Pressure();
     pressure.take({ ...CALM, ...reading }, 0);
     expect(pressure.name).toBe(level);
@@ -36,7 +36,7 @@ describe('the level of pressure', () => {
     expect(pressure.cause).toEqual({ quantity: 'heap_share', value: 0.9, limit: 0.85 });
   });
 
-  test('[L2] is left when nothing has required it for 5 s, down to the level that is still required', () => {
+  test('[L2] falls 5 s after the last reading that required it, to the level still required', () => {
     const pressure = new Pressure();
     expect(pressure.take({ ...CALM, event_loop_delay_ms: 300 }, 0)).toBe(true);
     for (let nowMs = 1_000; nowMs < 5_000; nowMs += 1_000) {
@@ -50,7 +50,7 @@ describe('the level of pressure', () => {
     expect([pressure.name, pressure.cause]).toEqual(['normal', undefined]);
   });
 
-  test('[L1] [L2] is at every moment the highest that any reading of the last 5 s requires', () => {
+  test('[L1] [L2] is the highest that any reading of the last 5 s requires', () => {
     const random = new SeededRandom(51);
     const pressure = new Pressure();
     const past: { readonly nowMs: number; readonly level: number }[] = [];
@@ -69,7 +69,7 @@ describe('the level of pressure', () => {
     }
   });
 
-  test('[L4] admits half of new work, then half of that, and more again as soon as the engine keeps up', () => {
+  test('[L4] halves the admitted share of new work each second, and raises it when the engine keeps up', () => {
     const pressure = new Pressure();
     const shares: number[] = [];
     const delays = [0, 300, 300, 300, 100, 0, 0, 2_000, 0];
@@ -83,14 +83,14 @@ describe('the level of pressure', () => {
     expect(shares).toEqual([1, 0.5, 0.25, 0.125, 0.225, 0.325, 0.425, 0, 0]);
   });
 
-  test('[L2] reports a change, and nothing else', () => {
+  test('[L2] reports changes only', () => {
     const pressure = new Pressure();
-    const told: string[] = [];
-    pressure.listeners.add(() => told.push(pressure.name));
+    const reported: string[] = [];
+    pressure.listeners.add(() => reported.push(pressure.name));
     for (let nowMs = 0; nowMs <= 20_000; nowMs += 1_000) {
       pressure.take({ ...CALM, commit_queue: nowMs < 3_000 ? 9_000 : 0 }, nowMs);
     }
-    expect(told).toEqual(['busy', 'normal']);
+    expect(reported).toEqual(['busy', 'normal']);
   });
 });
 

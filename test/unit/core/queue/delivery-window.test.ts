@@ -41,7 +41,7 @@ describe('the window of a queue', () => {
     });
   });
 
-  test('[F2] a fifo queue requests nothing while one of its jobs is requested, held or running', () => {
+  test('[F2] a fifo queue claims no job while one of its jobs is claimed or running', () => {
     const window = new DeliveryWindow({ concurrency: 5, isFifo: true });
     expect(window.toAsk).toBe(1);
     window.ask(1);
@@ -54,7 +54,7 @@ describe('the window of a queue', () => {
     expect(window.toAsk).toBe(1);
   });
 
-  test('[Q6] claims no more ahead than the engine has already finished', () => {
+  test('[Q6] claims no more jobs ahead than the engine has finished', () => {
     const window = new DeliveryWindow({ concurrency: 4, isFifo: false });
     expect(window.toAsk).toBe(4);
     window.ask(4);
@@ -66,7 +66,7 @@ describe('the window of a queue', () => {
     expect(window.toAsk).toBe(2);
   });
 
-  test('[Q12] every queue has one of its own', () => {
+  test('[Q12] each queue has its own', () => {
     const [slow, fast] = [1, 2].map(() => new DeliveryWindow({ concurrency: 2, isFifo: false }));
     slow?.ask(2);
     slow?.answered(2, 2);

@@ -9,7 +9,7 @@ import {
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 describe('the wait after a failed attempt', () => {
-  test('[Q4] doubles from the base on: 2000 gives the documented table', () => {
+  test('[Q4] doubles from the base, as the documented table for 2000 ms shows', () => {
     const rules = { maxRetries: 5, backoffMs: 2_000, isExponential: true };
     expect([1, 2, 3, 4, 5, 6].map((attempt) => retryDelayMs(rules, attempt))).toEqual([
       2_000,
@@ -21,18 +21,18 @@ describe('the wait after a failed attempt', () => {
     ]);
   });
 
-  test('[Q4] is an hour at most', () => {
+  test('[Q4] is at most an hour', () => {
     const rules = { maxRetries: 100, backoffMs: 3_000, isExponential: true };
     for (const attempt of [12, 50, 100]) expect(retryDelayMs(rules, attempt)).toBe(3_600_000);
   });
 
-  test('stays the same where the backoff is fixed', () => {
+  test('is constant with a fixed backoff', () => {
     const rules = { maxRetries: 3, backoffMs: 700, isExponential: false };
     expect([1, 2, 3].map((attempt) => retryDelayMs(rules, attempt))).toEqual([700, 700, 700]);
   });
 });
 
-test('[Q6] A job may be handed over five times more often than it may fail', () => {
+test('[Q6] The limit of hand-overs is five times the limit of attempts', () => {
   expect(deliveriesMax(3)).toBe(9);
 });
 
@@ -60,12 +60,12 @@ test('[Q4] While an engine runs, time follows the monotonic clock, whatever the 
   });
 });
 
-test('[Q4] Across a restart time follows the wall clock, and does not advance if that was set back', () => {
+test('[Q4] Across a restart, time follows the wall clock, and stops while that is set back', () => {
   const last = { run: 'a', monotonicMs: 77, wallMs: 5 * HOUR_MS, steadyMs: 9 * HOUR_MS };
   expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 6 * HOUR_MS })).toBe(10 * HOUR_MS);
   expect(steadyTime(last, { run: 'b', monotonicMs: 3, wallMs: 4 * HOUR_MS })).toBe(9 * HOUR_MS);
 });
 
-test('[Q4] It starts as the wall clock, by which waits were kept before', () => {
+test('[Q4] A new clock starts at the time of the wall clock', () => {
   expect(steadyTime(undefined, { run: 'a', monotonicMs: 3, wallMs: 42 })).toBe(42);
 });

@@ -13,7 +13,7 @@ test('[guarantees 1.3] Events are counted by name and by reason', () => {
   expect(Object.keys(counters.snapshot())).toEqual(['a.late', 'b.dropped{OVERLOADED}', 'b.dropped{draining}']);
 });
 
-test('Reasons that differ each time are counted together from the 4 096th on', () => {
+test('From the 4 096th different reason on, reasons are counted together', () => {
   const counters = new Counters();
   counters.count('known', 'queue');
   for (let reason = 0; reason < 10_000; reason++) counters.count('flood', `reason ${reason}`);

@@ -11,11 +11,11 @@ describe('replicas of one worker', () => {
     expect(fired([bound('a', FIRST), bound('b', SECOND)])).toEqual(['a']);
   });
 
-  test('[PD-26] It goes on when the first of the two leaves', () => {
+  test('[PD-26] The second fires after the first has left', () => {
     expect(fired([bound('b', SECOND)])).toEqual(['b']);
   });
 
-  test('[PD-26] A durable one and one of a worker that are equal fire once', () => {
+  test('[PD-26] An equal durable trigger and trigger of a worker fire once', () => {
     expect(fired([bound('a', undefined), bound('b', FIRST)])).toEqual(['a']);
   });
 
@@ -23,23 +23,23 @@ describe('replicas of one worker', () => {
     ['function', { functionId: 'other' }],
     ['config', { config: rawJson({ x: 2 }) }],
     ['metadata', { metadata: rawJson({ tenant: 'b' }) }],
-  ])('[PD-26] Bindings that differ in their %s are two', (_field, difference) => {
+  ])('[PD-26] Bindings that differ in their %s both fire', (_field, difference) => {
     expect(fired([bound('a', FIRST), bound('b', SECOND, difference)])).toEqual(['a', 'b']);
   });
 });
 
 describe('one worker that binds twice', () => {
-  test('[PD-26] It gets every event twice, because it bound twice', () => {
+  test('[PD-26] It gets every event twice', () => {
     expect(fired([bound('a', FIRST), bound('b', FIRST)])).toEqual(['a', 'b']);
   });
 
-  test('[PD-26] Two replicas of it get every event twice, not four times', () => {
+  test('[PD-26] Two replicas of it get every event twice together, not four times', () => {
     const bindings = [bound('a', FIRST), bound('b', FIRST), bound('c', SECOND), bound('d', SECOND)];
     expect(fired(bindings)).toEqual(['a', 'b']);
   });
 });
 
-describe('what is not bound', () => {
+describe('inactive bindings', () => {
   test('[wire 4.1] A binding that waits for its provider or was refused does not fire', () => {
     const [parked, refused] = [bound('a', FIRST), bound('b', FIRST)];
     parked.state = 'parked';

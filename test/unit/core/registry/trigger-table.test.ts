@@ -7,7 +7,7 @@ import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-r
 const FACTS = { description: 'Test', configFormat: undefined, payloadFormat: undefined };
 
 describe('bindings', () => {
-  test('[W3] One of the same id replaces the old one, also of another owner', () => {
+  test('[W3] A binding with the same id replaces the old one, even that of another owner', () => {
     const table = newTable();
     const [old, successor] = [newExecutor(1), newExecutor(2)];
     const first = table.add(binding('t1', { owner: old })).added;
@@ -18,7 +18,7 @@ describe('bindings', () => {
     expect([...table.bindingsOf('other')]).toEqual([added]);
   });
 
-  test('[W3] A replaced binding cannot be removed a second time, and takes nothing along', () => {
+  test('[W3] Removing a replaced binding does not remove the new one', () => {
     const table = newTable();
     const old = table.add(binding('t1', { owner: newExecutor(1) })).added;
     const added = table.add(binding('t1', { owner: newExecutor(2) })).added;
@@ -27,7 +27,7 @@ describe('bindings', () => {
     expect([...table.bindingsOf('hook')]).toEqual([added]);
   });
 
-  test('[W2] A connection that leaves takes along its own bindings and no durable ones', () => {
+  test('[W2] A connection that leaves takes its own bindings, and no durable ones', () => {
     const table = newTable();
     const [leaver, other] = [newExecutor(1), newExecutor(2)];
     const mine = table.add(binding('mine', { owner: leaver })).added;
@@ -49,7 +49,7 @@ describe('bindings', () => {
 });
 
 describe('types', () => {
-  test('[wire 4.2] The newest provider wins, and the old one can no longer remove the type', () => {
+  test('[wire 4.2] The newest provider counts, and the old one can no longer remove the type', () => {
     const table = newTable();
     const [old, newest] = [newExecutor(1), newExecutor(2)];
     table.registerType('hook', old, FACTS);
@@ -62,7 +62,7 @@ describe('types', () => {
     expect([table.isProvider('hook', newest), bound.state]).toEqual([true, 'bound']);
   });
 
-  test('[wire 4.5] When the provider leaves, bound triggers wait, and a refusal is forgotten', () => {
+  test('[wire 4.5] When the provider leaves, triggers wait, and refusals are forgotten', () => {
     const table = newTable();
     const provider = newExecutor(1);
     table.registerType('hook', provider, FACTS);
@@ -90,8 +90,8 @@ describe('types', () => {
   });
 });
 
-describe('any order in which they come and go', () => {
-  test('[W3] A binding is lost only by its owner, a type only by its provider', () => {
+describe('bindings and types in random order', () => {
+  test('[W3] Only the owner removes a binding, and only the provider a type', () => {
     forEachSeed(20, (random) => new Model(random).run(150));
   });
 });

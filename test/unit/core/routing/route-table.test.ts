@@ -25,21 +25,21 @@ test('a fixed segment has priority over a parameter, in every position', () => {
   expect(find(table, 'GET', '/z/z')).toEqual(['/:a/:b', 'z', 'z']);
 });
 
-test('a path without a match after a fixed segment is tried with the parameter', () => {
+test('a path that fails after a fixed segment is matched with the parameter', () => {
   const table = new RouteTable<string>();
   table.add('GET', pattern('/a/b/c'), 'written');
   table.add('GET', pattern('/:x/b/d'), 'parameter');
   expect(find(table, 'GET', '/a/b/d')).toEqual(['parameter', 'a']);
 });
 
-test('escapes are decoded before the comparison, and an escaped slash separates nothing', () => {
+test('escapes are decoded before the comparison, and an escaped slash is no separator', () => {
   const table = new RouteTable<string>();
   table.add('GET', pattern('/caf%C3%A9/:x'), 'one');
   expect(find(table, 'GET', '/caf%c3%a9/a%2Fb')).toEqual(['one', 'a/b']);
   expect(find(table, 'GET', '/caf%C3%A9/%zz')).toBeUndefined();
 });
 
-test('no empty segment is a parameter, and a slash at the end counts', () => {
+test('an empty segment is not a parameter, and a slash at the end counts', () => {
   const table = new RouteTable<string>();
   table.add('GET', pattern('/a/:x'), 'one');
   table.add('GET', pattern('/b/'), 'two');
@@ -48,7 +48,7 @@ test('no empty segment is a parameter, and a slash at the end counts', () => {
   expect(find(table, 'GET', '/b/')).toEqual(['two']);
 });
 
-test('[H1] a route is withdrawn with its last owner, remembered for a while, and taken over at once', () => {
+test('[H1] a route without an owner is remembered for a while, and a new owner gets it at once', () => {
   const table = new RouteTable<string>();
   table.add('GET', pattern('/:a'), 'old');
   table.add('GET', pattern('/:a'), 'new');
@@ -76,14 +76,14 @@ test('a route that its last owner removes is forgotten at once', () => {
   expect(find(table, 'GET', '/1')).toEqual(['other', '1']);
 });
 
-test('[H1] an owner in the middle leaves without a trace', () => {
+test('[H1] an owner that is not the newest leaves without effect', () => {
   const table = new RouteTable<string>();
   for (const owner of ['1', '2', '3']) table.add('GET', pattern('/a'), owner);
   expect(table.remove('2', 0)).toBeUndefined();
   expect(table.remove('3', 0)).toBe('1');
 });
 
-test('[H2] one shape under two names conflicts, for the same method only', () => {
+test('[H2] two paths that differ in parameter names conflict, for the same method only', () => {
   const table = new RouteTable<string>();
   table.add('GET', pattern('/u/:id/x'), 'one');
   expect(table.conflict('GET', pattern('/u/:name/x'))?.pattern.text).toBe('/u/:id/x');
@@ -91,7 +91,7 @@ test('[H2] one shape under two names conflicts, for the same method only', () =>
   expect(table.conflict('GET', pattern('/u/:id/x'))).toBeUndefined();
 });
 
-test('finds what a check of every route would find, after any changes', () => {
+test('the result is that of a search through all routes, after any changes', () => {
   forEachSeed(60, (random) => {
     const table = new RouteTable<string>();
     const held = new Map<string, { method: string; pattern: RoutePattern }>();
@@ -114,7 +114,7 @@ test('finds what a check of every route would find, after any changes', () => {
   });
 });
 
-test('[fault 41] a path of many segments among routes made to mislead is found in a step per segment', () => {
+test('[fault 41] a long path among misleading routes takes one step per segment', () => {
   const { table, path } = misleadingRoutes(12);
   // The escape keeps it out of the list of paths without parameters, which would find it at once.
   const { answer, lookups } = countLookups(() => find(table, 'GET', `${path}%65nd`));
@@ -123,7 +123,7 @@ test('[fault 41] a path of many segments among routes made to mislead is found i
   expect(lookups).toBeLessThan(2 * 13);
 });
 
-test('[fault 41] a path that does not exist, or is looked up for every method, costs a few steps per route at most', () => {
+test('[fault 41] a path that does not exist, or a search for all methods, takes a few steps per route', () => {
   for (const segments of [6, 12]) {
     const { table, path, routes } = misleadingRoutes(segments);
     const missed = countLookups(() => table.find('GET', `${path}none`));

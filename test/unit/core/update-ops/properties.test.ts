@@ -6,7 +6,7 @@ import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 const RUNS = 400;
 
-test('[S2] Operations of one call come to the same as each in a call of its own', () => {
+test('[S2] Several operations in one call give the same value as one call for each', () => {
   forEachSeed(RUNS, (random) => {
     const old = random.chance(10) ? undefined : randomValue(random);
     const ops = randomOps(random, random.between(1, 12));
@@ -22,7 +22,7 @@ test('[S2] Operations of one call come to the same as each in a call of its own'
   });
 });
 
-test('[S2] An operation that failed might as well not have been given', () => {
+test('[S2] A failed operation has no effect', () => {
   forEachSeed(RUNS, (random) => {
     const old = random.chance(10) ? undefined : randomValue(random);
     const ops = randomOps(random, random.between(1, 12));
@@ -34,7 +34,7 @@ test('[S2] An operation that failed might as well not have been given', () => {
   });
 });
 
-test('[S2] Without a change, the value is the old one itself', () => {
+test('[S2] Without a change, the same value is returned', () => {
   forEachSeed(RUNS, (random) => {
     const old = randomValue(random);
     const { newValue, hasChanged } = applyUpdates(old, randomOps(random, 2));
@@ -42,7 +42,7 @@ test('[S2] Without a change, the value is the old one itself', () => {
   });
 });
 
-test('[S2] Neither the old value nor the operations are changed', () => {
+test('[S2] The old value and the operations do not change', () => {
   forEachSeed(RUNS, (random) => {
     const old = frozen(randomValue(random));
     const ops = frozen(randomOps(random, random.between(1, 12)));
@@ -52,7 +52,7 @@ test('[S2] Neither the old value nor the operations are changed', () => {
   });
 });
 
-test('[S3] Increments and decrements add up, in whatever order', () => {
+test('[S3] Increments and decrements add up, in any order', () => {
   forEachSeed(RUNS, (random) => {
     const steps = Array.from({ length: random.between(1, 100) }, () => random.below(2_000_000) - 1_000_000);
     const ops = steps.map((by) => (random.chance(50) ? { type: 'increment', by } : { type: 'decrement', by: 0 - by }));
@@ -61,7 +61,7 @@ test('[S3] Increments and decrements add up, in whatever order', () => {
   });
 });
 
-test('[X19] No object ever gets another prototype, and none is changed', () => {
+test('[X19] No operation changes a prototype', () => {
   const keysBefore = Reflect.ownKeys(Object.prototype);
   forEachSeed(RUNS, (random) => {
     const { newValue } = applyUpdates(randomValue(random), randomOps(random, 20));
@@ -70,7 +70,7 @@ test('[X19] No object ever gets another prototype, and none is changed', () => {
   expect(Reflect.ownKeys(Object.prototype)).toEqual(keysBefore);
 });
 
-test('[S6] A new value comes back equal when it is written and read again', () => {
+test('[S6] A new value is equal after it is written and read', () => {
   forEachSeed(RUNS, (random) => {
     const big = JSON.parse(JSON.stringify({ n: 1 }), () => JSON.rawJSON('123456789012345678901234567890'));
     const { newValue } = applyUpdates(randomValue(random), [...randomOps(random, 10), { type: 'set', value: { big } }]);

@@ -28,7 +28,7 @@ test('A follower gets new lines, and the number of lines dropped in between', ()
   expect(output.read({ afterSeq: 10 }).dropped).toBe(10);
 });
 
-test('Lines can be asked for by time and count', () => {
+test('Lines can be limited by time and count', () => {
   const output = new OutputLines();
   for (let line = 1; line <= 10; line++) output.add('stdout', String(line), line * 1_000);
   expect(textsOf(output, { sinceMs: 7_000 })).toEqual(['7', '8', '9', '10']);

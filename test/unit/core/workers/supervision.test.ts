@@ -14,7 +14,7 @@ const delayOf = (history: CrashHistory, nowMs: number, ranMs = 0) => {
 };
 
 describe('a worker that ends by itself', () => {
-  test('is started again, each time after twice the wait, up to half a minute', () => {
+  test('is restarted, with a wait that doubles up to half a minute', () => {
     const history = new CrashHistory();
     const hour = 3_600_000;
     const delays = Array.from({ length: 9 }, (_, index) => delayOf(history, index * hour));
@@ -22,7 +22,7 @@ describe('a worker that ends by itself', () => {
     expect(DELAY_MS_MAX).toBe(30_000);
   });
 
-  test('begins with the shortest wait again after it ran for a minute', () => {
+  test('is restarted after the shortest wait again once it ran for a minute', () => {
     const history = new CrashHistory();
     delayOf(history, 0);
     delayOf(history, 1);
@@ -30,20 +30,20 @@ describe('a worker that ends by itself', () => {
     expect(delayOf(history, 200_000, GOOD_START_MS - 1)).toBe(2 * FIRST_DELAY_MS);
   });
 
-  test('is given up after ten ends within five minutes, and not before', () => {
+  test('is given up after the tenth end within five minutes', () => {
     const history = new CrashHistory();
     for (let end = 1; end < CRASHES_MAX; end++) expect(delayOf(history, end)).not.toBe('give_up');
     expect(delayOf(history, CRASHES_MAX)).toBe('give_up');
   });
 
-  test('is not given up when the ends lie further apart', () => {
+  test('is not given up if its ends are further apart', () => {
     const history = new CrashHistory();
     for (let end = 0; end < 50; end++) {
       expect(delayOf(history, (end * CRASH_WINDOW_MS) / (CRASHES_MAX - 2))).not.toBe('give_up');
     }
   });
 
-  test('starts from the beginning when a user starts it', () => {
+  test('has a fresh count after a user starts it', () => {
     const history = new CrashHistory();
     for (let end = 1; end < CRASHES_MAX; end++) delayOf(history, end);
     history.forget();

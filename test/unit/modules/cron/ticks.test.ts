@@ -32,14 +32,14 @@ describe('a tick', () => {
     expect(cron.pass(HOUR_MS)).toEqual(['12:30:00']);
   });
 
-  test('[modules 7] says in the list when it is due next', async () => {
+  test('[modules 7] has its next time in the list of triggers', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', { expression: '0 0 13 * * *' });
     const row = cron.worker.ask('engine::registered-triggers::info', { id: 't' });
     expect(row).toMatchObject({ status: 'Active', next_fire_time: '2026-11-21T13:00:00.000Z' });
   });
 
-  test('[PD-26] of two replicas is one, and continues with the remaining one', async () => {
+  test('[PD-26] calls one of two replicas, and the other after the first has left', async () => {
     const cron = await CronEngine.start();
     const replica = cron.engine.connect();
     replica.register('job');
@@ -53,18 +53,18 @@ describe('a tick', () => {
     expect(call).toMatchObject({ data: { job_id: 'b' } });
   });
 
-  test('[PD-26] of equal triggers of one connection comes to each of them, however many they are', async () => {
+  test('[PD-26] runs every one of several equal triggers of one connection', async () => {
     const cron = await CronEngine.start();
     const ids = Array.from({ length: 1_000 }, (_, number) => `t${number}`);
     for (const id of ids) cron.bind(id, EVERY_SECOND);
     cron.worker.send({ type: 'unregistertrigger', id: 't7' });
     cron.bind('t7', EVERY_SECOND);
     cron.clock.advance(1_000);
-    const told = cron.calls().map(({ data }) => (data as { job_id: string }).job_id);
-    expect(told.sort()).toEqual(ids.sort());
+    const called = cron.calls().map(({ data }) => (data as { job_id: string }).job_id);
+    expect(called.sort()).toEqual(ids.sort());
   });
 
-  test('[T8] does not run when its condition says false, and then counts as ended', async () => {
+  test('[T8] does not run if its condition returns false, and counts as ended', async () => {
     const cron = await CronEngine.start();
     cron.worker.register('rules::weekday');
     cron.bind('t', { ...EVERY_SECOND, overlap: false, condition_function_id: 'rules::weekday' });
@@ -77,7 +77,7 @@ describe('a tick', () => {
     expect(cron.calls()).toMatchObject([{ function_id: 'job' }]);
   });
 
-  test('[W2] does not come any more once its trigger was removed', async () => {
+  test('[W2] does not run after its trigger was removed', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.clock.advance(1_000);
@@ -86,14 +86,14 @@ describe('a tick', () => {
     expect(cron.ticks()).toEqual(['12:00:01']);
   });
 
-  test('[PD-51] of a durable trigger, which exists before the module has started, comes like any other', async () => {
+  test('[PD-51] of a durable trigger runs, although the trigger exists before the module has started', async () => {
     const cron = await CronEngine.start(undefined, undefined, (engine) =>
       engine.port.bindDurable({ type: 'cron', functionId: 'job', config: EVERY_SECOND, metadata: undefined }),
     );
     expect(cron.pass(2_000)).toEqual(['12:00:01', '12:00:02']);
   });
 
-  test('[G1] does not begin any more while the engine drains', async () => {
+  test('[G1] does not run while the engine drains', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.drain();
@@ -103,7 +103,7 @@ describe('a tick', () => {
 });
 
 describe('[CR1] a claim', () => {
-  test('[CR1] is on the disk before the function is called', async () => {
+  test('[CR1] is stored before the function is called', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.disk.isSlow = true;
@@ -113,7 +113,7 @@ describe('[CR1] a claim', () => {
     expect(cron.ticks()).toEqual(['12:00:01']);
   });
 
-  test('[CR1] keeps a tick from running again after a crash in the middle of it', async () => {
+  test('[CR1] prevents a second run of a tick after a crash during the first', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_TEN);
     cron.clock.advance(9_500);
@@ -127,7 +127,7 @@ describe('[CR1] a claim', () => {
     expect(again.skipped('claimed_before')).toBe(1);
   });
 
-  test('[CR1] that cannot be written keeps the tick from running, which is logged and counted', async () => {
+  test('[CR1] that cannot be written prevents the tick, which is logged and counted', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.disk.trouble = 'the disk is gone';
@@ -172,16 +172,19 @@ describe('[CR2] ticks missed while the engine was down', () => {
     [30 * 60_000, ['12:30:00']],
     [89 * 60_000, ['12:30:00']],
     [91 * 60_000, []],
-  ])('[CR2] … if the last of them is not longer ago than an hour: down for %d ms', async (downMs, expected) => {
-    const config = { expression: '30 12 * * *', misfire: 'once' };
-    const cron = await CronEngine.start();
-    cron.bind('t', config);
-    const again = await cron.crash(downMs);
-    again.bind('t', config);
-    expect(again.ticks()).toEqual(expected);
-  });
+  ])(
+    '[CR2] are replaced by one run if the last of them is at most an hour old: down for %d ms',
+    async (downMs, expected) => {
+      const config = { expression: '30 12 * * *', misfire: 'once' };
+      const cron = await CronEngine.start();
+      cron.bind('t', config);
+      const again = await cron.crash(downMs);
+      again.bind('t', config);
+      expect(again.ticks()).toEqual(expected);
+    },
+  );
 
-  test('[CR2] are none for a trigger that is new, or was removed meanwhile', async () => {
+  test('[CR2] do not exist for a trigger that is new, or was removed in the meantime', async () => {
     const config = { ...EVERY_TEN, misfire: 'once' };
     const cron = await CronEngine.start();
     cron.bind('t', config);
@@ -197,7 +200,7 @@ describe('[CR2] ticks missed while the engine was down', () => {
 });
 
 describe('[CR3] the wall clock', () => {
-  test('[CR3] [fault 47] set back does not run a tick again', async () => {
+  test('[CR3] [fault 47] that is set back does not run a tick again', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_TEN);
     expect(cron.pass(60_000)).toHaveLength(6);
@@ -206,7 +209,7 @@ describe('[CR3] the wall clock', () => {
     expect(cron.pass(10_000)).toEqual(['12:01:10']);
   });
 
-  test('[CR3] [fault 47] set forward makes the ticks in the gap missed ones', async () => {
+  test('[CR3] [fault 47] that is set forward makes the ticks in between missed ones', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_TEN);
     cron.clock.advance(10_000);
@@ -218,7 +221,7 @@ describe('[CR3] the wall clock', () => {
     expect(cron.warnings[0]).toContain('360');
   });
 
-  test('[CR3] [fault 47] set forward and back again still lets the ticks run that were skipped', async () => {
+  test('[CR3] [fault 47] that is set forward and back lets the skipped ticks run', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_TEN);
     cron.clock.advance(10_000);
@@ -229,7 +232,7 @@ describe('[CR3] the wall clock', () => {
     expect(cron.pass(20_000)).toEqual(['12:00:30', '12:00:40']);
   });
 
-  test('[CR3] [fault 47] moved by a few milliseconds, as time servers do, changes nothing', async () => {
+  test('[CR3] [fault 47] that moves by a few milliseconds changes nothing', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     const ticks: string[] = [];
@@ -242,7 +245,7 @@ describe('[CR3] the wall clock', () => {
     expect(cron.warnings).toEqual([]);
   });
 
-  test('[CR3] does not hold up a tick whose process was only busy', async () => {
+  test('[CR3] does not delay a tick of a busy process', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.clock.advance(1_000);
@@ -268,7 +271,7 @@ describe('[CR3] the wall clock', () => {
 });
 
 describe('[CR4] runs at the same time', () => {
-  test('[CR4] are up to ten of one trigger; what is beyond is skipped and counted', async () => {
+  test('[CR4] are up to ten per trigger, and more are skipped and counted', async () => {
     const cron = await CronEngine.start();
     cron.bind('t', EVERY_SECOND);
     cron.bind('other', { expression: '5 * * * * *' });
@@ -296,7 +299,7 @@ describe('[CR4] runs at the same time', () => {
 
 describe('jumps of the clock', () => {
   test.each([-DAY_MS, -HOUR_MS, -1_500, 1_500, HOUR_MS, DAY_MS])(
-    '[CR1] [CR3] [fault 47] no tick runs twice when it jumps by %d ms and back',
+    '[CR1] [CR3] [fault 47] no tick runs twice when the clock jumps by %d ms and back',
     async (jumpMs) => {
       const line = faultLine('47', `clock jump of ${jumpMs} ms`, 'double=0');
       const cron = await CronEngine.start();
@@ -313,7 +316,7 @@ describe('jumps of the clock', () => {
   );
 });
 
-describe('what a trigger may not say', () => {
+describe('invalid configs of a trigger', () => {
   test.each([
     [{}, "Missing 'expression'"],
     [undefined, "Missing 'expression'"],

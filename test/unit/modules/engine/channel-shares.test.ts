@@ -1,4 +1,4 @@
-// The share of channels for connections of a port for browsers.
+// The limits of channels for restricted connections.
 
 import { describe, expect, test } from 'vitest';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
@@ -20,7 +20,7 @@ interface Made {
 }
 
 describe('the number of channels', () => {
-  test('a connection has up to its limit; one that ended makes room', async () => {
+  test('a connection may have channels up to its limit, and an ended one makes room', async () => {
     const { engine, page } = await open({ channels: { channelsMax: 2, bytesMax: MIB, perSecondMax: 100 } });
     const first = make(page);
     make(page);
@@ -35,7 +35,7 @@ describe('the number of channels', () => {
     make(page);
   });
 
-  test('a connection makes so many at once and so many per second', async () => {
+  test('a connection may create channels up to its rate per second', async () => {
     const { engine, page } = await open({ channels: { channelsMax: 100, bytesMax: MIB, perSecondMax: 3 } });
     for (let made = 0; made < 3; made++) make(page);
     expect(ask(page)).toEqual({
@@ -48,7 +48,7 @@ describe('the number of channels', () => {
     expect(ask(page)).toMatchObject({ code: 'RATE_LIMITED' });
   });
 
-  test('connections of such ports have half of all together, and trusted callers have the rest', async () => {
+  test('restricted connections together have half of all channels, and trusted callers the rest', async () => {
     const { engine, page, backend, browser } = await open({ memory: { channels: { channelsMax: 5 } } });
     const other = await browser();
     const [first] = [make(page), make(other)];
@@ -61,13 +61,13 @@ describe('the number of channels', () => {
     expect(engine.count('channels.refused', 'reserved')).toBe(2);
     for (let made = 0; made < 3; made++) make(backend);
     expect(ask(backend)).toMatchObject({ message: expect.stringContaining('limits.engine.channels') });
-    // One of theirs that ends makes room for another of theirs.
+    // An ended channel of a restricted connection makes room for another.
     dial(engine, first.writer).leave();
     dial(engine, first.reader).leave();
     make(other);
   });
 
-  test('a call on behalf of a connection that is gone makes none', async () => {
+  test('a call with the rights of a closed connection creates no channel', async () => {
     const { engine, page } = await open();
     const { channels } = engine.context;
     const access = [...engine.context.sessions.values()].find((session) => session.access !== undefined)?.access;
@@ -76,13 +76,13 @@ describe('the number of channels', () => {
     page.drop();
     const text = 'Only an open connection creates channels: jobs and triggers of restricted ports do not';
     expect(() => channels.create(undefined, access)).toThrow(text);
-    // As a job has its rights.
+    // A job has rights without a share.
     expect(() => channels.create(undefined, { channelShare: undefined })).toThrow(text);
     expect(engine.count('channels.refused', 'no_connection')).toBe(2);
     expect(channels.count).toBe(0);
   });
 
-  test('a channel that a trigger of the connection makes is one of its own', async () => {
+  test('a channel that a trigger of the connection creates counts for the connection', async () => {
     const { engine, page } = await open({ channels: { channelsMax: 2, bytesMax: MIB, perSecondMax: 100 } });
     const type = addTriggerType(engine, 't');
     page.send({ type: 'registertrigger', id: 'x', trigger_type: 't', function_id: CREATE, config: {} });
@@ -95,8 +95,8 @@ describe('the number of channels', () => {
   });
 });
 
-describe('when the connection ends', () => {
-  test('channels with an end that was not taken end with it', async () => {
+describe('the end of the connection', () => {
+  test('channels with an unconnected end are removed', async () => {
     const { engine, page } = await open();
     const [none, written, read] = [make(page), make(page), make(page)];
     const [writer, reader] = [dial(engine, written.writer), dial(engine, read.reader)];
@@ -110,7 +110,7 @@ describe('when the connection ends', () => {
     expect(engine.context.channels.count).toBe(0);
   });
 
-  test('one whose ends were both taken goes on', async () => {
+  test('channels with both ends connected stay', async () => {
     const { engine, page } = await open();
     const made = make(page);
     const [writer, reader] = [dial(engine, made.writer), dial(engine, made.reader)];
@@ -121,14 +121,14 @@ describe('when the connection ends', () => {
     expect(reader.socket.farewell).toMatchObject({ code: 1000 });
   });
 
-  test('those of trusted callers stay', async () => {
+  test('channels of trusted callers stay', async () => {
     const { engine, backend } = await open();
     const made = make(backend);
     backend.drop();
     expect(knows(engine, made.writer)).toBe(true);
   });
 
-  test('the bytes of its channels are free for others', async () => {
+  test('the bytes of its channels become free', async () => {
     const memory = { channels: { buffersBytesMax: 4 * MIB, spillBytesMax: 0 } };
     const { engine, page, browser } = await open({ memory });
     const fill = (one: TestWorker): ChannelEnd[] =>
@@ -146,8 +146,8 @@ describe('when the connection ends', () => {
   });
 });
 
-describe('how many bytes are kept for readers', () => {
-  test('all channels of a connection share its bytes, and a trusted writer keeps its own', async () => {
+describe('bytes kept for readers', () => {
+  test('all channels of a connection share its limit, which does not apply to trusted writers', async () => {
     const channels = { channelsMax: 4, bytesMax: 3 * MIB, perSecondMax: 100 };
     const { engine, page, backend } = await open({ channels });
     const writers = [1, 2, 3, 4].map(() => dial(engine, make(page).writer));
@@ -166,7 +166,7 @@ describe('how many bytes are kept for readers', () => {
     expect(trusted.socket.isOpen).toBe(true);
   });
 
-  test('with the default limits, writers that keep to credit never meet it, with all channels open', async () => {
+  test('with the default limits, writers that respect credit never reach it, with all channels open', async () => {
     const channels = { channelsMax: 64, bytesMax: 48 * MIB, perSecondMax: 64 };
     const memory = { channels: { buffersBytesMax: 128 * MIB, bufferBytesMax: MIB, spillBytesMax: 64 * MIB } };
     const { engine, page } = await open({ channels, memory });
@@ -178,7 +178,7 @@ describe('how many bytes are kept for readers', () => {
     expect(writers.filter(({ socket }) => !socket.isOpen).length).toBe(0);
   });
 
-  test('where the bytes are few, a writer that keeps to credit is granted the part of one channel', async () => {
+  test('with a low limit, a writer is granted the credit of its part', async () => {
     const { engine, page } = await open({ channels: { channelsMax: 8, bytesMax: MIB, perSecondMax: 100 } });
     expect(dial(engine, make(page).writer, true).granted.bytes).toBe(128 * KIB);
   });

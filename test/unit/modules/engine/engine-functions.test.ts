@@ -3,7 +3,7 @@ import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('engine::functions::list', () => {
-  test('[wire 6.2] Functions of workers are listed by id, with all that was registered', () => {
+  test('[wire 6.2] Functions of workers are listed by id, with everything that was registered', () => {
     const { engine, caller, worker } = setUp();
     worker.announce({ name: 'calc' });
     worker.register('math::sub');
@@ -38,7 +38,7 @@ describe('engine::functions::list', () => {
     expect(engine.count('frames.refused')).toBe(0);
   });
 
-  test('[wire 6.2] The name of a worker that never registered one is the first part of the id', () => {
+  test('[wire 6.2] A worker without a name is listed under the namespace of the function', () => {
     const { caller, worker } = setUp();
     worker.register('math::add');
     expect(list(caller)[0]).toMatchObject({
@@ -47,7 +47,7 @@ describe('engine::functions::list', () => {
     });
   });
 
-  test('[wire 3.2] Of several workers all are named, and the newest one provides the description', () => {
+  test('[wire 3.2] All workers of a function are listed, and the newest one provides the description', () => {
     const { engine, caller, worker } = setUp();
     const second = engine.connect();
     worker.announce({ name: 'old' });
@@ -63,7 +63,7 @@ describe('engine::functions::list', () => {
     expect(list(caller)[0]).toMatchObject({ worker_name: 'old', description: 'old' });
   });
 
-  test('[wire 6.2] What is internal is hidden, unless asked for', () => {
+  test('[wire 6.2] Internal functions are listed only on request', () => {
     const { caller, worker } = setUp();
     worker.register('open');
     worker.register('hidden', { metadata: { internal: true } });
@@ -85,7 +85,7 @@ describe('engine::functions::list', () => {
     [{ search: 'nothing' }, []],
     [{ search: 'm', prefix: 'mail' }, ['mail::send']],
     [{ worker: 'calc' }, ['math::add', 'math::sub']],
-    [{ worker: 'nobody' }, []],
+    [{ worker: 'missing' }, []],
     [{ workers: ['calc', 'post'] }, ['mail::send', 'math::add', 'math::sub']],
     [{ workers: ['post'], worker: 'calc' }, ['mail::send', 'math::add', 'math::sub']],
     [{ workers: [] }, ['mail::send', 'math::add', 'math::sub']],
@@ -105,7 +105,7 @@ describe('engine::functions::list', () => {
     expect(idsOf(list(caller, filter))).toEqual(expected);
   });
 
-  test('[wire 6.2] A worker is found by its id as well', () => {
+  test('[wire 6.2] The filter accepts the id of a worker too', () => {
     const { caller, worker } = setUp();
     worker.register('f');
     expect(idsOf(list(caller, { worker: worker.workerId }))).toEqual(['f']);
@@ -113,7 +113,7 @@ describe('engine::functions::list', () => {
 });
 
 describe('engine::functions::info', () => {
-  test('[wire 6.2] One function has its schemas and its triggers', () => {
+  test('[wire 6.2] A function has its schemas and its triggers', () => {
     const { caller, worker } = setUp();
     worker.register('f', { request_format: { type: 'object' }, response_format: true });
     worker.bind('t', 'webhook', 'f', { config: { path: '/x' } });
@@ -136,22 +136,22 @@ describe('engine::functions::info', () => {
     });
   });
 
-  test('[wire 6.2] Of several, each is described or reported as missing', () => {
+  test('[wire 6.2] Each of several functions is described or reported as missing', () => {
     const { caller, worker } = setUp();
     worker.register('f');
-    expect(caller.ask('engine::functions::info', { function_ids: ['f', 'nobody'] })).toMatchObject({
-      functions: [{ function_id: 'f' }, { function_id: 'nobody', error: 'not_found' }],
+    expect(caller.ask('engine::functions::info', { function_ids: ['f', 'missing'] })).toMatchObject({
+      functions: [{ function_id: 'f' }, { function_id: 'missing', error: 'not_found' }],
     });
   });
 
-  test('[wire 6.2] Up to 32 may be requested at a time', () => {
+  test('[wire 6.2] 32 functions may be requested at a time', () => {
     const { caller } = setUp();
     const ids = Array.from({ length: 32 }, (_, index) => `f${index}`);
     expect(caller.ask('engine::functions::info', { function_ids: ids })).toMatchObject({ functions: { length: 32 } });
   });
 
   test.each([
-    [{ function_id: 'nobody' }, 'NOT_FOUND', 'Function nobody not found'],
+    [{ function_id: 'missing' }, 'NOT_FOUND', 'Function missing not found'],
     [{}, 'INVALID_ARGUMENTS', 'Give either function_id or function_ids'],
     [null, 'INVALID_ARGUMENTS', 'Give either function_id or function_ids'],
     [{ function_id: 'f', function_ids: ['f'] }, 'INVALID_ARGUMENTS', 'Give either function_id or function_ids'],
@@ -180,7 +180,7 @@ describe('payloads of the wrong shape', () => {
     ['engine::triggers::info', {}, "field 'id' must be string, found nothing"],
     ['engine::registered-triggers::info', { id: null }, "field 'id' must be string, found null"],
     ['engine::unregister_trigger', null, "field 'id' must be string, found nothing"],
-  ])('[wire 2.4] %s with %j: the answer names the field, what it must be and what was found', (id, payload, detail) => {
+  ])('[wire 2.4] %s with %j is refused with the field, the expected type and the value', (id, payload, detail) => {
     const { caller } = setUp();
     const call = caller.invoke(id, payload);
     expect(caller.answerTo(call).error).toEqual({
@@ -189,7 +189,7 @@ describe('payloads of the wrong shape', () => {
     });
   });
 
-  test('[wire 2.4] The same from a function that takes its time', async () => {
+  test('[wire 2.4] An asynchronous function refuses them in the same way', async () => {
     const { engine, caller } = setUp();
     const call = caller.invoke('engine::register_trigger', { trigger_type: 'x' });
     await engine.turn();
@@ -200,7 +200,7 @@ describe('payloads of the wrong shape', () => {
     });
   });
 
-  test('[X22] The answer does not repeat what was sent', () => {
+  test('[X22] The answer does not quote the payload', () => {
     const { caller } = setUp();
     const call = caller.invoke('engine::functions::list', { search: { password: 'hunter2' } });
     expect(JSON.stringify(caller.answerTo(call))).not.toContain('hunter2');

@@ -3,7 +3,7 @@ import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('trigger types', () => {
-  test('[PD-5] engine::triggers::list has types, those of the engine only if asked for', () => {
+  test('[PD-5] engine::triggers::list has trigger types, those of the engine on request', () => {
     const { caller, worker } = setUp();
     worker.announce({ name: 'hooks' });
     worker.provideType('webhook');
@@ -18,7 +18,7 @@ describe('trigger types', () => {
     [{ search: 'HOOK' }, ['webhook']],
     [{ prefix: 't' }, ['timer']],
     [{ worker: 'hooks' }, ['timer', 'webhook']],
-    [{ worker: 'nobody' }, []],
+    [{ worker: 'missing' }, []],
   ])('[wire 6.2] The filter %j gives %j', (filter, expected) => {
     const { caller, worker } = setUp();
     worker.announce({ name: 'hooks' });
@@ -51,8 +51,8 @@ describe('trigger types', () => {
   });
 });
 
-describe('triggers that are bound', () => {
-  test('[wire 4.1] They are Active, Inactive or Error, and a durable one has no worker', async () => {
+describe('triggers', () => {
+  test('[wire 4.1] A trigger is Active, Inactive or Error, and a durable one has no worker', async () => {
     const { engine, caller, worker } = setUp();
     worker.announce({ name: 'calc' });
     worker.register('math::add');
@@ -94,7 +94,7 @@ describe('triggers that are bound', () => {
     [{ search: 'G' }, ['b']],
     [{ search: 'A' }, ['a']],
     [{ worker: 'calc' }, ['a', 'b']],
-    [{ worker: 'nobody' }, []],
+    [{ worker: 'missing' }, []],
     [{ include_internal: true }, ['a', 'b', 'c']],
     [{}, ['a', 'b']],
   ])('[wire 6.2] The filter %j gives %j', (filter, expected) => {
@@ -107,7 +107,7 @@ describe('triggers that are bound', () => {
     expect(rows.map((row: unknown) => Object(row).id)).toEqual(expected);
   });
 
-  test('[wire 6.2] One of them comes with its type and its function', () => {
+  test('[wire 6.2] engine::registered-triggers::info has the type and the function', () => {
     const { caller, worker } = setUp();
     worker.register('f');
     worker.provideType('webhook');
@@ -118,96 +118,6 @@ describe('triggers that are bound', () => {
       function: { function_id: 'f' },
     });
     expect(caller.errorCodeOf(caller.invoke('engine::registered-triggers::info', { id: 'x' }))).toBe('NOT_FOUND');
-  });
-});
-
-describe('engine::health::check', () => {
-  test('[K2] It reports version, modules, counters and the resources of the process', () => {
-    const { caller } = setUp();
-    caller.invokeVoid('nobody');
-    expect(caller.ask('engine::health::check')).toEqual({
-      status: 'healthy',
-      components: {
-        modules: { 'svc-engine-functions': { status: 'healthy' } },
-        router: {
-          status: 'healthy',
-          details: {
-            draining: false,
-            pressure: { level: 'normal', cause: null },
-            process: { cpu_seconds: expect.any(Number), resident_bytes: expect.any(Number) },
-            counters: { 'invocations.void_dropped{function_not_found}': 1 },
-          },
-        },
-      },
-      timestamp: Date.UTC(2026, 0, 1),
-      version: '0.0.0-test',
-    });
-  });
-});
-
-describe('open files', () => {
-  test('[guarantees 4] From 90 % of them on health is degraded, and says why', () => {
-    const { engine, caller } = setUp();
-    engine.openFiles = { open: 899, max: 1000 };
-    expect(caller.ask('engine::health::check')).toMatchObject({
-      status: 'healthy',
-      components: { open_files: { status: 'healthy', details: { open: 899, max: 1000 } } },
-    });
-    engine.openFiles = { open: 900, max: 1000 };
-    const reason = '900 of 1000 files are open, so new connections are refused: raise ulimit -n';
-    expect(caller.ask('engine::health::check')).toMatchObject({
-      status: 'degraded',
-      components: { open_files: { status: 'degraded', details: { open: 900, max: 1000, reason } } },
-    });
-  });
-});
-
-describe('a built-in function that breaks', () => {
-  test('[guarantees 1.3] The caller does not see internals of the error, and the log has all', () => {
-    const handle = (): never => {
-      throw new Error('secret insides');
-    };
-    const engine = new EngineInMemory({ builtins: [{ id: 'engine::broken', description: 'Test', handle }] });
-    const caller = engine.connect();
-    expect(caller.answerTo(caller.invoke('engine::broken')).error).toEqual({
-      code: 'invocation_failed',
-      message: 'engine::broken failed inside the engine; its log says why',
-    });
-    expect(engine.logLines.join('\n')).toContain('secret insides');
-  });
-
-  test('[guarantees 1.3] The same if it breaks later', async () => {
-    const handle = () => Promise.reject(new Error('secret insides'));
-    const engine = new EngineInMemory({ builtins: [{ id: 'engine::broken', description: 'Test', handle }] });
-    const caller = engine.connect();
-    const id = caller.invoke('engine::broken');
-    await engine.turn();
-    expect(caller.errorCodeOf(id)).toBe('invocation_failed');
-    expect(engine.context.calls.openCount).toBe(0);
-  });
-
-  test('[I3] One that never ends is settled at the deadline', async () => {
-    const handle = () => new Promise(() => {});
-    const engine = new EngineInMemory({ builtins: [{ id: 'engine::endless', description: 'Test', handle }] });
-    const caller = engine.connect();
-    const id = caller.invoke('engine::endless', {}, { timeout_ms: 100 });
-    await engine.turn();
-    engine.advance(200);
-    expect(caller.errorCodeOf(id)).toBe('TIMEOUT');
-    expect(engine.context.calls.openCount).toBe(0);
-  });
-
-  test('[I5] One whose caller has gone ends without harm', async () => {
-    let finish = (): void => {};
-    const handle = () => new Promise<void>((resolve) => (finish = resolve));
-    const engine = new EngineInMemory({ builtins: [{ id: 'engine::slow', description: 'Test', handle }] });
-    const caller = engine.connect();
-    caller.invoke('engine::slow');
-    caller.drop();
-    finish();
-    await engine.turn();
-    expect(engine.context.calls.openCount).toBe(0);
-    expect(engine.context.moduleExecutor.inFlight).toBe(0);
   });
 });
 

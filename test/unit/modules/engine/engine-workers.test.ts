@@ -16,7 +16,7 @@ const ANNOUNCEMENT = {
 };
 
 describe("the console's history of workers", () => {
-  test('[WRK-1] keeps the last thousand that left, and counts how often a name came back within the hour', () => {
+  test('[WRK-1] keeps the last thousand that left, and counts the reconnects of a name within an hour', () => {
     const engine = new EngineInMemory();
     const history = new WorkerHistory(engine.port);
     const visit = (names: readonly string[]): void => {
@@ -72,7 +72,7 @@ describe('engine::workers::register', () => {
     });
   });
 
-  test('[wire 6.1] No other field is kept, least of all those of other clients', () => {
+  test('[wire 6.1] No other field is kept', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.announce(ANNOUNCEMENT);
@@ -113,7 +113,7 @@ describe('engine::workers::register', () => {
 });
 
 describe('engine::workers::list', () => {
-  test('[wire 6.1] A connection that only calls belongs to no worker; one that registered anything does, without a name', () => {
+  test('[wire 6.1] A connection that registered something is listed as a worker, even without a name', () => {
     const engine = new EngineInMemory();
     const [caller, functions, types, triggers] = [
       engine.connect(),
@@ -129,7 +129,7 @@ describe('engine::workers::list', () => {
     for (const worker of [functions, types, triggers]) expect(ids).toContain(worker.workerId);
   });
 
-  test('[PD-49] The status shows whether it has registered anything and whether it is full', () => {
+  test('[PD-49] The status shows whether a worker has functions and whether it is full', () => {
     const engine = new EngineInMemory({ limits: { inFlightPerWorker: 1 } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     const status = () => workers(caller).find((row) => row.id === worker.workerId);
@@ -141,7 +141,7 @@ describe('engine::workers::list', () => {
     expect(status()).toMatchObject({ status: 'busy', active_invocations: 1 });
   });
 
-  test('[wire 6.2] Modules are listed with the workers, and the time for old clients', () => {
+  test('[wire 6.2] Modules are listed with the workers, with a timestamp for old clients', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     engine.advance(5000);
@@ -157,7 +157,7 @@ describe('engine::workers::list', () => {
     [{ runtime: 'python' }, ['post']],
     [{ runtime: 'engine' }, ['svc-engine-functions']],
     [{ status: 'connected' }, ['calc', 'post']],
-    [{ worker_id: 'nobody' }, []],
+    [{ worker_id: 'missing' }, []],
     [{}, ['calc', 'post', 'svc-engine-functions']],
     [null, ['calc', 'post', 'svc-engine-functions']],
   ])('[wire 6.2] The filter %j gives %j, by name', (filter, names) => {
@@ -170,7 +170,7 @@ describe('engine::workers::list', () => {
 });
 
 describe('engine::workers::info', () => {
-  test('[PD-50] One worker has its functions, its trigger types and its triggers', () => {
+  test('[PD-50] A worker has its functions, trigger types and triggers', () => {
     const engine = new EngineInMemory();
     const [worker, other] = [engine.connect(), engine.connect()];
     worker.announce({ name: 'calc' });
@@ -206,8 +206,8 @@ describe('engine::workers::info', () => {
   test.each([
     [{}, 'INVALID_ARGUMENTS', 'Give either worker_id or name'],
     [{ worker_id: 'a', name: 'b' }, 'INVALID_ARGUMENTS', 'Give either worker_id or name'],
-    [{ name: 'nobody' }, 'NOT_FOUND', 'Worker nobody not found'],
-    [{ worker_id: 'nobody' }, 'NOT_FOUND', 'Worker nobody not found'],
+    [{ name: 'missing' }, 'NOT_FOUND', 'Worker missing not found'],
+    [{ worker_id: 'missing' }, 'NOT_FOUND', 'Worker missing not found'],
   ])('[PD-50] %j is refused', (payload, code, message) => {
     const engine = new EngineInMemory();
     const caller = engine.connect();

@@ -11,7 +11,7 @@ const rbac = {
 };
 
 describe('what a restricted connection can see', () => {
-  test('[X10] Of functions, those it can call', async () => {
+  test('[X10] It lists the functions that it may call', async () => {
     const { page } = await openWithSecrets();
     const ids = listOf(page.ask('engine::functions::list'), 'functions').map((row) => row.function_id);
     expect(ids).toEqual(['api::x']);
@@ -21,18 +21,21 @@ describe('what a restricted connection can see', () => {
     });
   });
 
-  test.each(['secret::x', 'secret::y', 'api::unknown'])('[X10] Asked about %s, the answer is the same', async (id) => {
-    const { page } = await openWithSecrets();
-    const asked = page.invoke('engine::functions::info', { function_id: id });
-    expect(page.answerTo(asked)).toMatchObject({
-      error: { code: 'FORBIDDEN', message: `Function '${id}' is not there, or not for this connection` },
-    });
-    expect(page.ask('engine::functions::info', { function_ids: [id] })).toEqual({
-      functions: [{ function_id: id, error: 'forbidden' }],
-    });
-  });
+  test.each(['secret::x', 'secret::y', 'api::unknown'])(
+    '[X10] It gets the same answer about %s, hidden or missing',
+    async (id) => {
+      const { page } = await openWithSecrets();
+      const asked = page.invoke('engine::functions::info', { function_id: id });
+      expect(page.answerTo(asked)).toMatchObject({
+        error: { code: 'FORBIDDEN', message: `Function '${id}' is not there, or not for this connection` },
+      });
+      expect(page.ask('engine::functions::info', { function_ids: [id] })).toEqual({
+        functions: [{ function_id: id, error: 'forbidden' }],
+      });
+    },
+  );
 
-  test('[X10] Of triggers, those whose every function it can call, and its own', async () => {
+  test('[X10] It lists its own triggers, and those whose functions it may call', async () => {
     const { page } = await openWithSecrets();
     page.bind('mine', 't', 'ui::mine');
     const rows = listOf(page.ask('engine::registered-triggers::list'), 'registered_triggers');
@@ -43,14 +46,14 @@ describe('what a restricted connection can see', () => {
     expect(page.errorCodeOf(page.invoke('engine::unregister_trigger', { id: 'target' }))).toBe('FORBIDDEN');
   });
 
-  test('[X7] [X10] It fires no trigger by hand whose functions it cannot call', async () => {
+  test('[X7] [X10] It cannot fire a trigger whose functions it may not call', async () => {
     const { page } = await openWithSecrets();
     for (const id of ['target', 'condition', 'unknown']) {
       expect(page.errorCodeOf(page.invoke('engine::triggers::fire', { id }))).toBe('FORBIDDEN');
     }
   });
 
-  test('[X10] Of trigger types, those it may bind', async () => {
+  test('[X10] It lists the trigger types that it may bind', async () => {
     const { page } = await openWithSecrets();
     expect(listOf(page.ask('engine::triggers::list'), 'triggers').map(({ id }) => id)).toEqual(['t']);
     expect(listOf(page.ask('engine::trigger-types::list'), 'trigger_types').map(({ id }) => id)).toEqual(['t']);
@@ -60,7 +63,7 @@ describe('what a restricted connection can see', () => {
     expect(page.ask('engine::triggers::info', { id: 't' })).toMatchObject({ id: 't', instance_count: 1 });
   });
 
-  test('[X10] Of workers, those that offer something it can call, and no address', async () => {
+  test('[X10] It lists the workers whose functions it may call, without their addresses', async () => {
     const { page, backend, hidden } = await openWithSecrets();
     const rows = listOf(page.ask('engine::workers::list'), 'workers').filter(({ internal }) => internal === false);
     expect(rows.map(({ id }) => id).sort()).toEqual([backend.workerId, page.workerId].sort());
@@ -79,7 +82,7 @@ describe('what a restricted connection can see', () => {
     });
   });
 
-  test('[X10] Events of the engine report what it can call, and nothing else', async () => {
+  test('[X10] Events of the engine report only what it may call', async () => {
     const { engine, page, backend, hidden } = await openWithSecrets();
     page.bind('b-f', 'engine::functions-available', 'ui::mine');
     page.bind('b-w', 'engine::workers-available', 'ui::mine');
@@ -89,18 +92,18 @@ describe('what a restricted connection can see', () => {
     expect(page.nextCall().data).toEqual({ event: 'worker_metadata_updated', worker_id: backend.workerId });
     hidden.register('secret::new');
     engine.advance(1_000);
-    const told = page.nextCall().data;
-    expect(listOf(told, 'functions').map((row) => row.function_id)).toEqual(['api::x']);
+    const answer = page.nextCall().data;
+    expect(listOf(answer, 'functions').map((row) => row.function_id)).toEqual(['api::x']);
   });
 
-  test('[X10] Of the triggers that an event fires, those whose functions it can call', async () => {
+  test('[X10] An emitted event reports the triggers whose functions it may call', async () => {
     const { engine, page, backend } = await openWithSecrets();
     const events = eventsModule.create(engine.moduleContext(), {}, { name: 'local', config: {} });
     await addModule(engine, 'svc-pubsub', events);
     backend.bind('e-open', 'event', 'api::x', { config: { topic: 'a' } });
     backend.bind('e-hidden', 'event', 'secret::x', { config: { topic: 'a' } });
-    const told = await answered(engine, page, page.invoke('engine::events::emit', { topic: 'a' }));
-    expect(listOf(told, 'triggers')).toEqual([{ id: 'e-open', trigger_type: 'event', function_id: 'api::x' }]);
+    const answer = await answered(engine, page, page.invoke('engine::events::emit', { topic: 'a' }));
+    expect(listOf(answer, 'triggers')).toEqual([{ id: 'e-open', trigger_type: 'event', function_id: 'api::x' }]);
     expect(backend.received('invokefunction').map((call) => call.function_id)).toEqual(['api::x', 'secret::x']);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventsModule } from '../../../../src/modules/events/index.ts';
+import { Topics } from '../../../../src/modules/events/triggers.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { addModule } from '../../../support/engine/add-module.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
@@ -31,7 +32,7 @@ function reasonOf(type: string, config: unknown): unknown {
 }
 
 describe('an event', () => {
-  test('[modules 8] reaches the function bound to its topic, with the data as it is', () => {
+  test('[modules 8] reaches the function bound to its topic, with unchanged data', () => {
     worker.bind('t', 'event', 'mail::welcome', { config: { topic: 'user.created' }, metadata: { kind: 'm' } });
     expect(emitter.ask('publish', { topic: 'user.created', data: { id: 7 } })).toBeNull();
     emitter.ask('publish', { topic: 'user.deleted', data: { id: 7 } });
@@ -69,7 +70,7 @@ describe('an event', () => {
     expect(heard(replica)).toEqual([2]);
   });
 
-  test('[modules 8] does not reach a removed trigger, and still reaches all others of the topic', () => {
+  test('[modules 8] does not reach a removed trigger, and reaches all others of the topic', () => {
     worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 1 });
     worker.bind('t2', 'event', 'mail::welcome', { config: { topic: 'a' }, metadata: 2 });
     worker.unbind('t1');
@@ -77,7 +78,7 @@ describe('an event', () => {
     expect(worker.received('invokefunction')).toMatchObject([{ metadata: 2 }]);
   });
 
-  test('[T8] is kept from a handler whose condition says false, on both spellings', () => {
+  test('[T8] does not reach a handler whose condition returns false, in both spellings', () => {
     worker.register('rules::adult');
     for (const type of ['event', 'subscribe']) {
       worker.bind(type, type, 'mail::welcome', { config: { topic: 'a', condition_function_id: 'rules::adult' } });
@@ -94,7 +95,7 @@ describe('an event', () => {
     expect(worker.received('invokefunction')).toMatchObject([{ function_id: 'mail::welcome' }]);
   });
 
-  test('[I8] that publishes itself again ends at depth 64', () => {
+  test('[I8] whose handler publishes it again ends at depth 64', () => {
     worker.bind('loop', 'event', 'publish', { config: { topic: 'loop' } });
     let data: unknown = null;
     for (let depth = 0; depth < 100; depth++) data = { topic: 'loop', data };
@@ -105,7 +106,7 @@ describe('an event', () => {
 });
 
 describe('engine::events::emit', () => {
-  test('[modules 8] names the triggers that it fires, also under the names of the console', async () => {
+  test('[modules 8] returns the triggers that it fires, under the names of the console too', async () => {
     worker.bind('t1', 'event', 'mail::welcome', { config: { topic: 'user.*' } });
     worker.bind('t2', 'subscribe', 'gone::away', { config: { topic: 'other' } });
     const call = emitter.invoke('engine::events::emit', { name: 'user.created', payload: 5 });
@@ -119,7 +120,7 @@ describe('engine::events::emit', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each([
     [{}, 'topic_not_set'],
     [{ topic: '' }, 'topic_not_set'],
@@ -128,7 +129,7 @@ describe('what is refused', () => {
     [{ topic: 'user.*' }, 'BAD_REQUEST'],
     [{ topic: 'a\u0000b' }, 'BAD_REQUEST'],
     [{ topic: 'a'.repeat(257) }, 'BAD_REQUEST'],
-  ])('[modules 8] Publishing %j: %s', (payload, code) => {
+  ])('[modules 8] publishing %j: %s', (payload, code) => {
     expect(emitter.errorCodeOf(emitter.invoke('publish', payload))).toBe(code);
   });
 
@@ -143,8 +144,36 @@ describe('what is refused', () => {
     [{ topic: 'a'.repeat(257) }, '257 bytes'],
     ['user.created', 'found the text'],
     [{ topic: 'a', condition_function_id: 7 }, 'condition_function_id'],
-  ])('[modules 1.6] A trigger with the config %j: says %s', (config, text) => {
+  ])('[modules 1.6] a trigger with the config %j is refused: %s', (config, text) => {
     expect(reasonOf('event', config)).toContain(text);
     expect(reasonOf('subscribe', config)).toContain(text);
   });
+});
+
+function listenersOf(topic: string, ...subscriptions: readonly string[]): string[] {
+  const topics = new Topics<{ topic: string }>();
+  for (const subscription of subscriptions) topics.add(subscription, { topic: subscription });
+  return topics.listeners(topic).map((listener) => listener.topic);
+}
+
+test('[modules 8] A topic reaches its exact subscribers', () => {
+  expect(listenersOf('user.created', 'user.created', 'user.deleted', 'User.created', 'user')).toEqual(['user.created']);
+});
+
+test('[PD-23] A star matches any run of characters, and every other character itself', () => {
+  expect(listenersOf('user.created', 'user.*', '*.created', '*', 'u*d', 'user.*.x', 'order.*', 'user?created')).toEqual(
+    ['user.*', '*.created', '*', 'u*d'],
+  );
+});
+
+test('[modules 8] Removing one removes no other', () => {
+  const topics = new Topics<object>();
+  const [first, second, third] = [{}, {}, {}];
+  topics.add('a', first);
+  topics.add('a', second);
+  topics.add('*', third);
+  topics.remove('a', first);
+  expect(topics.listeners('a')).toEqual([second, third]);
+  topics.remove('*', third);
+  expect(topics.listeners('a')).toEqual([second]);
 });

@@ -33,7 +33,7 @@ test('[O4] the cooldown of a rule continues when the rules are replaced, even if
   alerts.stop();
 });
 
-test('[O4] of simultaneous evaluations only one runs actions', async () => {
+test('[O4] only one of several simultaneous evaluations runs actions', async () => {
   const { alerts, fired } = alertsOf([RULE]);
   const found = await Promise.all([alerts.evaluate(), alerts.evaluate(), alerts.evaluate()]);
   expect(found.map((firing) => firing.length)).toEqual([1, 1, 1]);
@@ -60,7 +60,7 @@ const URL_OF_HOOK = 'https://hooks.example/alert';
 
 type Send = ConstructorParameters<typeof Webhooks>[0]['send'];
 
-test('[X16] eight webhooks are under way at a time, a thousand wait, more are refused', async () => {
+test('[X16] eight webhooks run at a time, a thousand wait, and more are refused', async () => {
   const under: (() => void)[] = [];
   const send: Send = () => new Promise((resolve) => under.push(() => resolve({ status: 200, body: Buffer.alloc(0) })));
   const webhooks = new Webhooks({ send });
@@ -78,7 +78,7 @@ test('[X16] eight webhooks are under way at a time, a thousand wait, more are re
   await Promise.all(sent);
 });
 
-test('[X16] a webhook has 5 s, and its answer is read up to 64 KiB; only a 2xx counts', async () => {
+test('[X16] a webhook must answer 2xx within 5 s, and 64 KiB of its answer are read', async () => {
   const asked: Parameters<Send>[0][] = [];
   let status = 204;
   const webhooks = new Webhooks({

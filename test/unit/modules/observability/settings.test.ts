@@ -12,7 +12,7 @@ function read(config: object) {
 
 const resolve = (config: object, env: Environment = {}) => resolveTelemetry(read(config), env);
 
-test('Without an entry everything is on and stays in memory; an entry begins with the defaults of the product', () => {
+test('Without an entry everything is on and in memory, and an entry starts from the defaults', () => {
   expect(resolveTelemetry(WITHOUT_ENTRY, {})).toMatchObject({
     traces: { enabled: true, exporter: 'memory' },
     metrics: { enabled: true, exporter: 'memory' },
@@ -28,7 +28,7 @@ test('Without an entry everything is on and stays in memory; an entry begins wit
   });
 });
 
-test('The file wins over the environment, the environment over the default', () => {
+test('The file takes precedence over the environment, and the environment over the default', () => {
   const env = {
     ...{ OTEL_ENABLED: 'true', OTEL_SERVICE_NAME: 'shop', SERVICE_VERSION: '7', SERVICE_NAMESPACE: 'eu' },
     ...{ OTEL_EXPORTER_TYPE: 'both', OTEL_TRACES_SAMPLER_ARG: '0.25', OTEL_MEMORY_MAX_SPANS: '5' },
@@ -59,11 +59,11 @@ test.each([
   [{ OTEL_MEMORY_MAX_SPANS: '1.5' }, 'OTEL_MEMORY_MAX_SPANS must be a whole number from 1 to 10000000'],
   [{ OTEL_LOGS_BATCH_SIZE: 'many' }, 'OTEL_LOGS_BATCH_SIZE must be a number from 1 to 4096'],
   [{ OTEL_EXPORTER_TYPE: 'jaeger' }, 'OTEL_EXPORTER_TYPE must be one of memory, otlp, both'],
-])('A variable that cannot be read is a start error: %j', (env, text) => {
+])('An invalid variable prevents the start: %j', (env, text) => {
   expect(() => resolve({}, env)).toThrow(text);
 });
 
-test('Alerts are written with symbols or words; a problem is reported with its place', () => {
+test('Alerts use symbols or words, and a problem is reported with its position', () => {
   const alert = { name: 'a', metric: 'm', threshold: 1 };
   expect(resolve({ alerts: [{ ...alert, operator: 'notequal' }] }).alerts).toEqual([
     {
@@ -84,16 +84,16 @@ test('Alerts are written with symbols or words; a problem is reported with its p
   ]);
 });
 
-test('[X24] Nothing is exported unless the file or the environment says so', () => {
-  const facts = { serviceName: 'svc', engineVersion: '1', resource: {} };
-  expect(exporterOptions(resolveTelemetry(WITHOUT_ENTRY, {}), facts, {})).toBeUndefined();
-  expect(exporterOptions(resolve({ exporter: 'both' }), facts, {})).toBeUndefined();
-  const exported = exporterOptions(resolve({ enabled: true, exporter: 'both' }), facts, {});
+test('[X24] Nothing is exported by default', () => {
+  const service = { serviceName: 'svc', engineVersion: '1', resource: {} };
+  expect(exporterOptions(resolveTelemetry(WITHOUT_ENTRY, {}), service, {})).toBeUndefined();
+  expect(exporterOptions(resolve({ exporter: 'both' }), service, {})).toBeUndefined();
+  const exported = exporterOptions(resolve({ enabled: true, exporter: 'both' }), service, {});
   expect(exported).toMatchObject({ traces: { url: 'http://localhost:4317', protocol: 'grpc' } });
   expect(exported).not.toHaveProperty('logs');
 });
 
-test('Where spans stay in memory, no more traces begin in a second than spans are kept', () => {
+test('With spans in memory, the traces per second are limited to the number of kept spans', () => {
   const memory = { enabled: true, exporter: 'memory', memory_max_spans: 10 };
   const limitOf = (config: object) => collectorSettings(resolve(config)).sampling?.tracesPerSecondMax;
   expect(limitOf(memory)).toBe(10);

@@ -1,4 +1,4 @@
-// Dead letters of a topic lie in a queue for each of its functions and are listed as if in one.
+// The dead letters of a topic are stored in one queue per function and listed as one list.
 
 import { expect, test } from 'vitest';
 import type { DeadListInput } from '../../../../src/core/queue/shapes.ts';
@@ -65,7 +65,7 @@ test.each([undefined, true])(
   },
 );
 
-test('[Q10] Payloads on a page of a topic are those that were enqueued, and only theirs are fetched', async () => {
+test('[Q10] A page of a topic has the enqueued payloads, and fetches no others', async () => {
   const queues = queuesOf(TWO);
   const pages = ['one', 'other'].map((queue) => ({ queue, offset: 2, limit: 2 }));
   const rows = await deadLetterRows(queues, pages);
@@ -79,13 +79,13 @@ test('[Q10] Payloads on a page of a topic are those that were enqueued, and only
   ]);
 });
 
-test('[Q10] A queue with many dead letters is read more than once', async () => {
+test('[Q10] A queue with many dead letters is read in several steps', async () => {
   const many = Array.from({ length: 1_500 }, (_, n): [string, number] => [`m${n}`, 5_000 - n]);
   const queues = queuesOf({ many: letters(...many), other: letters(['last', 1]) });
   expect(await idsOn(queues, ['many', 'other'], { offset: 1_499, limit: 5 })).toEqual(['m1499', 'last']);
 });
 
-test('[Q10] A payload nested up to the limit of JSON is listed', async () => {
+test('[Q10] A payload at the nesting limit of JSON is listed', async () => {
   const deep = `${'['.repeat(128)}${']'.repeat(128)}`;
   const queues = queuesOf({ one: [{ id: 'a', failedAt: 1, payload: deep }], other: letters(['b', 0]) });
   expect(await idsOn(queues, ['one', 'other'], { offset: 0, limit: 2 })).toEqual(['a', 'b']);

@@ -19,7 +19,7 @@ test('The last 10 000 jobs are found', () => {
   expect([found.length, found[0], found.at(-1)]).toEqual([10_000, 15_000, 24_999]);
 });
 
-test('Fewer are kept if they reported large progress, the newest, and many again afterwards', () => {
+test('Fewer jobs are kept after large progress reports, and 10 000 again later', () => {
   const jobs = new FinishedJobs();
   for (let id = 0; id < 200; id++) jobs.add(finished(id, 'x'.repeat(MIB / 2)));
   const found = foundOf(jobs, 200);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { QueueLog } from '../../../../src/modules/queue/queue-log.ts';
 import { FakeClock } from '../../../support/fakes/fake-clock.ts';
 
-test('of jobs that die one after the other the first is logged at once, the others every ten seconds', () => {
+test('the first dead job is logged at once, and later ones every ten seconds', () => {
   const clock = new FakeClock();
   const logged: unknown[] = [];
   const log = new QueueLog('mail', { clock, logger: { warn: (_text, fields) => void logged.push(fields?.jobs) } });

@@ -1,4 +1,4 @@
-// When the queues of an engine claim jobs, with an adapter that answers when the test says so.
+// When the queues of an engine claim jobs, with an adapter that the test controls.
 
 import { expect, test } from 'vitest';
 import type { AdvanceInput, QueueStats, TakenJob } from '../../../../src/core/queue/shapes.ts';
@@ -86,7 +86,7 @@ function setUp() {
   return { engine, adapter, queues, settings, feel, step };
 }
 
-test('[L1] A queue that was slowed when it was removed is fast again when it comes back in calm times', () => {
+test('[L1] A queue that was slowed down and removed has its full speed when it is added again', () => {
   const { engine, queues, settings, feel, step } = setUp();
   queues.add(settings);
   expect(step()).toBe(8);
@@ -99,7 +99,7 @@ test('[L1] A queue that was slowed when it was removed is fast again when it com
   expect(step()).toBe(8);
 });
 
-test('[Q7] Jobs that could not be woken are woken again after a while, not with every step', async () => {
+test('[Q7] A failed wake of jobs is repeated after a second, not in every step', async () => {
   const { engine, adapter, queues, settings, step } = setUp();
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
@@ -113,7 +113,7 @@ test('[Q7] Jobs that could not be woken are woken again after a while, not with 
   expect(adapter.woken).toEqual(['f', 'f']);
 });
 
-test('[Q1] [Q8] Outcomes of a step that the store did not carry out are sent again after a while, each once', () => {
+test('[Q1] [Q8] Outcomes of a failed step are sent again later, until the store has taken them once', () => {
   const { engine, adapter, queues, settings } = setUp();
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
@@ -122,15 +122,15 @@ test('[Q1] [Q8] Outcomes of a step that the store did not carry out are sent aga
   engine.flush();
   for (const call of worker.received('invokefunction')) worker.result(call, null);
   engine.advance(10);
-  const told = () => adapter.steps.map(({ settled }) => settled.map(({ seq, how }) => `${seq} ${how}`));
+  const outcomes = () => adapter.steps.map(({ settled }) => settled.map(({ seq, how }) => `${seq} ${how}`));
   const all = ['1 done', '2 done'];
-  expect(told()).toEqual([[], all]);
+  expect(outcomes()).toEqual([[], all]);
   engine.advance(10_000);
-  expect(told().slice(0, 4)).toEqual([[], all, all, all]);
-  expect(told().slice(4).flat()).toEqual([]);
+  expect(outcomes().slice(0, 4)).toEqual([[], all, all, all]);
+  expect(outcomes().slice(4).flat()).toEqual([]);
 });
 
-test('[Q7] Jobs that could not be parked are parked later, and woken only then', async () => {
+test('[Q7] Jobs that could not be parked are parked later, and woken after that', async () => {
   const { engine, adapter, queues, settings } = setUp();
   adapter.answers.push({ ...NOTHING, jobs: jobs(1) }, undefined);
   queues.add(settings).nudge();
@@ -144,7 +144,7 @@ test('[Q7] Jobs that could not be parked are parked later, and woken only then',
   expect(adapter.woken[0]).toBe('f');
 });
 
-test('[G1] After the last message nothing is retried', () => {
+test('[G1] After the final flush nothing is retried', () => {
   const { engine, adapter, queues, settings } = setUp();
   adapter.answers.push({ ...NOTHING, jobs: jobs(1) }, ...Array.from({ length: 100 }, () => undefined));
   queues.add(settings).nudge();
@@ -154,7 +154,7 @@ test('[G1] After the last message nothing is retried', () => {
   expect(adapter.steps.length).toBeLessThanOrEqual(3);
 });
 
-test('[G2] A queue that is added during a drain hands nothing over', () => {
+test('[G2] A queue that is added during a drain hands over no job', () => {
   const { engine, adapter, queues, settings } = setUp();
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
@@ -169,7 +169,7 @@ test('[G2] A queue that is added during a drain hands nothing over', () => {
   expect(adapter.steps.filter(({ claim }) => claim > 0)).toEqual([]);
 });
 
-test('[Q4] A queue whose due jobs are not handed out, because it is paused, is checked once a second', () => {
+test('[Q4] A paused queue with due jobs is checked once a second', () => {
   const { engine, adapter, queues, settings } = setUp();
   const due = { ...NOTHING, nextDueMs: engine.clock.monotonicMs() - 5 };
   adapter.answers.push(...Array.from({ length: 2_000 }, () => due));
@@ -186,7 +186,7 @@ test('[Q4] A queue whose due jobs are not handed out, because it is paused, is c
 test.each([
   ['forward', 3_600_000],
   ['back', -86_400_000],
-])('[Q4] [fault 47] A retry is claimed when it is due, also when the wall clock is set %s', (_way, byMs) => {
+])('[Q4] [fault 47] A retry is claimed when it is due, even if the wall clock is set %s', (_way, byMs) => {
   const { engine, adapter, queues, settings } = setUp();
   const dueMs = engine.clock.monotonicMs() + 5_000;
   adapter.answers.push(...Array.from({ length: 100 }, () => ({ ...NOTHING, nextDueMs: dueMs })));
@@ -224,21 +224,21 @@ function withOneAhead() {
     return handedOver.length;
   };
   expect(end()).toBe(2);
-  const told = () => adapter.steps.flatMap(({ settled }) => settled.map(({ seq, how }) => `${seq} ${how}`));
-  return { ...world, runner, end, told };
+  const outcomes = () => adapter.steps.flatMap(({ settled }) => settled.map(({ seq, how }) => `${seq} ${how}`));
+  return { ...world, runner, end, outcomes };
 }
 
 test('[Q5] A paused queue hands over no claimed job, and uses none of its attempts', () => {
-  const { engine, runner, end, told } = withOneAhead();
+  const { engine, runner, end, outcomes } = withOneAhead();
   runner.letGo();
   engine.flush();
   expect(end()).toBe(2);
-  expect(told()).toEqual(['1 done', '3 release', '2 done']);
+  expect(outcomes()).toEqual(['1 done', '3 release', '2 done']);
 });
 
-test('[Q8] A claimed job that its broker has given to another engine meanwhile is not handed over', () => {
-  const { adapter, end, told } = withOneAhead();
+test('[Q8] A claimed job that its broker has given to another engine is not handed over', () => {
+  const { adapter, end, outcomes } = withOneAhead();
   adapter.lost.add(3);
   expect(end()).toBe(2);
-  expect(told().toSorted()).toEqual(['1 done', '2 done', '3 release']);
+  expect(outcomes().toSorted()).toEqual(['1 done', '2 done', '3 release']);
 });

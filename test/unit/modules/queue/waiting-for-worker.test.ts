@@ -4,25 +4,25 @@ import { expect, test } from 'vitest';
 import { AwaitedFunctions, ParkedWatch } from '../../../../src/modules/queue/waiting-for-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-const byStranger = (_id: string, isTrustedWork: boolean): boolean => !isTrustedWork;
+const byRestricted = (_id: string, isTrustedWork: boolean): boolean => !isTrustedWork;
 
-test('a function of a restricted connection wakes no trusted work, however often it is checked', () => {
+test('A function of a restricted connection wakes no trusted work, however often it is checked', () => {
   const awaited = new AwaitedFunctions();
   awaited.add('bill', true);
-  expect([...awaited.takeOffered(byStranger)]).toEqual([]);
+  expect([...awaited.takeOffered(byRestricted)]).toEqual([]);
   expect(awaited.isEmpty).toBe(false);
   expect([...awaited.takeOffered(() => true)]).toEqual(['bill']);
   expect(awaited.isEmpty).toBe(true);
 });
 
-test('jobs of unknown origin are checked at once; those that turn out to be trusted work keep waiting', () => {
+test('Jobs of unknown origin are checked at once, and trusted ones of them keep waiting', () => {
   const awaited = new AwaitedFunctions();
   awaited.addUnknown('bill');
-  expect([...awaited.takeOffered(byStranger)]).toEqual(['bill']);
+  expect([...awaited.takeOffered(byRestricted)]).toEqual(['bill']);
   const parked = new AwaitedFunctions();
   parked.add('bill', true);
   awaited.addAll(parked);
-  expect([...awaited.takeOffered(byStranger)]).toEqual([]);
+  expect([...awaited.takeOffered(byRestricted)]).toEqual([]);
 });
 
 function setUp(parkedElsewhere: (queue: string) => Promise<readonly string[]>) {
@@ -68,7 +68,7 @@ test('[Q7] A search that fails is repeated by the next one', async () => {
   expect(noted).toEqual(['f']);
 });
 
-test('[Q7] A slow search is followed by a long rest', async () => {
+test('[Q7] A slow search is followed by a long pause', async () => {
   const answers: ((functionIds: readonly string[]) => void)[] = [];
   const { engine, watch } = setUp(() => new Promise((resolve) => answers.push(resolve)));
   watch.start();

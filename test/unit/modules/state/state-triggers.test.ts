@@ -24,7 +24,7 @@ describe('which changes fire a state trigger', () => {
     expect(worker.received('invokefunction')).toHaveLength(isFor ? 1 : 0);
   });
 
-  test('[modules 2.3] Scope and key that concatenate to the same text are not mixed up', () => {
+  test('[modules 2.3] Scopes and keys that concatenate to the same text are different', () => {
     const { worker, change } = engineWithState();
     worker.bind('t', 'state', 'f', { config: { scope: 'ab', key: 'c' } });
     change('a', 'bc');
@@ -33,7 +33,7 @@ describe('which changes fire a state trigger', () => {
     expect(worker.nextCall()).toMatchObject({ function_id: 'f' });
   });
 
-  test('[modules 2.3] The function gets the event as it was written, and what caused it', () => {
+  test('[modules 2.3] The function gets the event unchanged, and its cause', () => {
     const { worker, change } = engineWithState();
     worker.bind('t', 'state', 'f', { config: { scope: 'orders' } });
     change('orders', 'größe', 7);
@@ -44,8 +44,8 @@ describe('which changes fire a state trigger', () => {
   });
 });
 
-describe('whether a trigger listens', () => {
-  test('[S5] From the first trigger on, until the last has left', () => {
+describe('whether any trigger needs events', () => {
+  test('[S5] Events are needed from the first trigger until the last has left', () => {
     const { worker, engine, triggers } = engineWithState();
     const other = engine.connect();
     expect(triggers.isListening).toBe(false);
@@ -57,7 +57,7 @@ describe('whether a trigger listens', () => {
     expect(triggers.isListening).toBe(false);
   });
 
-  test('[modules 2.1] No trigger, when triggers are switched off', () => {
+  test('[modules 2.1] No events are needed if triggers are disabled', () => {
     const { worker, triggers, change } = engineWithState(false);
     worker.bind('t', 'state', 'f');
     change('s', 'k');
@@ -81,7 +81,7 @@ describe('whether a trigger listens', () => {
 });
 
 describe('the order of events', () => {
-  test('[S5] Changes of one key arrive in their order, though the condition of the first takes longest', () => {
+  test('[S5] Changes of one key arrive in order, even if the condition of the first takes longest', () => {
     const { worker, change } = engineWithState();
     worker.register('cond');
     worker.bind('t', 'state', 'f', { config: { condition_function_id: 'cond' } });
@@ -89,12 +89,12 @@ describe('the order of events', () => {
     change('s', 'other', 4);
     const questions = worker.received('invokefunction');
     for (const question of questions.toReversed()) worker.result(question, true);
-    const told = worker.received('invokefunction').map(({ data }) => data);
-    expect(told).toMatchObject([{ new_value: 4 }, { new_value: 1 }, { new_value: 2 }, { new_value: 3 }]);
+    const received = worker.received('invokefunction').map(({ data }) => data);
+    expect(received).toMatchObject([{ new_value: 4 }, { new_value: 1 }, { new_value: 2 }, { new_value: 3 }]);
   });
 });
 
-describe('a config that does not fit', () => {
+describe('an invalid config', () => {
   test.each([
     [{ scop: 'orders' }, "Unknown key 'scop'. Did you mean 'scope'?"],
     [{ scope: 5 }, 'found the number 5'],
@@ -123,13 +123,13 @@ interface WithState {
 function engineWithState(isEnabled = true): WithState {
   const engine = new EngineInMemory();
   const triggers = new StateTriggers(engine.port, noJobs(engine), isEnabled);
-  engine.context.triggers.addModuleType(triggers.id, triggers.facts, triggers);
+  engine.context.triggers.addModuleType(triggers.id, triggers.spec, triggers);
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
   const change = (scope: string, key: string, value: unknown = null): void => {
     const event = { type: 'state', event_type: 'state:updated', scope, key, old_value: null, new_value: value };
-    triggers.tell(
-      { place: [scope, key], kind: 'state:updated', seq: 0, body: Buffer.from(JSON.stringify(event)) },
+    triggers.changed(
+      { path: [scope, key], kind: 'state:updated', seq: 0, body: Buffer.from(JSON.stringify(event)) },
       { depth: 0 },
     );
   };
@@ -141,7 +141,7 @@ function noJobs({ port, clock, context }: EngineInMemory): ChangeJobs {
   const run = (): never => {
     throw new Error('The store was asked');
   };
-  const store: Store = { trouble: undefined, facts: {}, run, watch: () => () => {} };
+  const store: Store = { trouble: undefined, details: {}, run, watch: () => () => {} };
   const place = { owner: 'state', store, isOfThisMachine: true, groupFields: GROUP_FIELDS };
   return new ChangeJobs({ ...place, router: port, clock, logger: context.logger });
 }

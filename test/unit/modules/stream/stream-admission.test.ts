@@ -71,7 +71,7 @@ class StreamPort {
 }
 
 describe('addresses', () => {
-  test('[modules 4.3] path form, with names percent-decoded and the last slash optional', () => {
+  test('[modules 4.3] names in the path are percent-decoded, and the last slash is optional', () => {
     const subject = { stream: 'a b', group: 'c/d', item: undefined };
     const join = { subscriptionId: 'path', ...subject, since: undefined, conflate: false };
     expect(readTarget('/stream/a%20b/c%2Fd', '')).toEqual({ kind: 'join', join });
@@ -119,7 +119,7 @@ describe('pages of other sites', () => {
 });
 
 describe('limits', () => {
-  test('[PD-27] connections of one address, and new ones per second, but never of this machine', () => {
+  test('[PD-27] connections per address and per second are limited, except those of this machine', () => {
     const perAddress = { connectionsMax: 3, connectionsPerSecondMax: 2 };
     const port = new StreamPort({ limits: { ...TEST_STREAM_LIMITS, perAddress } });
     expect([port.status(), port.status(), port.status()]).toEqual([101, 101, 429]);
@@ -135,7 +135,7 @@ describe('limits', () => {
     }
   });
 
-  test('[X15] the address that a trusted proxy reports is used, that of any other client is not', () => {
+  test('[X15] the reported address of a trusted proxy counts, and that of any other client does not', () => {
     const port = new StreamPort({ trustedProxies: ['10.1.0.0/16'] });
     const headers = { 'x-forwarded-for': '198.51.100.9, 203.0.113.5, 10.1.2.3' };
     port.status({ address: '10.1.0.1', headers });
@@ -143,7 +143,7 @@ describe('limits', () => {
     expect(port.clients.map(({ address }) => address)).toEqual(['203.0.113.5', '10.9.0.1']);
   });
 
-  test('[guarantees 4] connections of the port, and none while the engine drains', () => {
+  test('[guarantees 4] connections of the port are limited, and refused while the engine drains', () => {
     const port = new StreamPort({ limits: { ...TEST_STREAM_LIMITS, connectionsMax: 1 } });
     expect([port.status(), port.status()]).toEqual([101, 503]);
     port.engine.context.isDraining = true;
@@ -153,7 +153,7 @@ describe('limits', () => {
 });
 
 describe('the auth function', () => {
-  test('[X6] [fault 38] that takes over 5 s, or dies meanwhile, refuses', async () => {
+  test('[X6] [fault 38] that takes over 5 s, or whose worker leaves, refuses', async () => {
     const port = new StreamPort({ authFunction: 'auth::check' });
     const worker = port.engine.connect();
     worker.register('auth::check');
@@ -168,7 +168,7 @@ describe('the auth function', () => {
     expect(await port.verdict()).toMatchObject({ ok: false, status: 401 });
   });
 
-  test('[guarantees 4] is called for 256 connections at a time; one more gets 503', async () => {
+  test('[guarantees 4] runs for 256 connections at a time, and one more gets 503', async () => {
     const limits = { ...TEST_STREAM_LIMITS, perAddress: { connectionsMax: 1_000, connectionsPerSecondMax: 1_000 } };
     const port = new StreamPort({ authFunction: 'auth::check', limits });
     const worker = port.engine.connect();
@@ -183,7 +183,7 @@ describe('the auth function', () => {
     expect(port.ask()).toHaveProperty('verdict');
   });
 
-  test('[guarantees 4] the number of its calls at a time, and their timeout, can be set', async () => {
+  test('[guarantees 4] has a configurable limit of calls and a configurable timeout', async () => {
     const limits = { ...TEST_STREAM_LIMITS, authCalls: 1, askMs: 200 };
     const port = new StreamPort({ authFunction: 'auth::check', limits });
     const worker = port.engine.connect();
@@ -195,7 +195,7 @@ describe('the auth function', () => {
     expect(port.ask()).toHaveProperty('verdict');
   });
 
-  test('[X6] a client that leaves during the call frees its place, once', async () => {
+  test('[X6] whose client leaves during the call frees its place once', async () => {
     const limits = { ...TEST_STREAM_LIMITS, connectionsMax: 1 };
     const port = new StreamPort({ authFunction: 'auth::check', limits });
     const worker = port.engine.connect();

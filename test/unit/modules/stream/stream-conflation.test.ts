@@ -1,4 +1,4 @@
-// A subscriber with `conflate` that does not read: which events wait for it, and what it is sent once it reads on.
+// A subscriber with `conflate` that does not read: which events wait for it, and what it is sent when it reads on.
 
 import { expect, test } from 'vitest';
 import { TEST_STREAM_LIMITS } from '../../../support/engine/engine-in-memory.ts';
@@ -17,7 +17,7 @@ function publish(setup: FeedsInMemory, ...changes: ReturnType<FeedsInMemory['cha
 }
 
 /** A client that was sent its snapshot and one event, which it has not read. */
-function behind(setup: FeedsInMemory, item?: string): FeedsClient {
+function slowClient(setup: FeedsInMemory, item?: string): FeedsClient {
   const client = setup.connect(item, { conflate: true });
   setup.answerNext();
   client.socket.stopReading();
@@ -42,9 +42,9 @@ test('[T5] a subscriber that keeps up is sent every event, conflated or not', ()
   expect(clients[0]?.socket.texts).toEqual(clients[1]?.socket.texts);
 });
 
-test('[T2] [T5] a slow subscriber is sent the newest of each item in order, and how many were left out', () => {
+test('[T2] [T5] a slow subscriber is sent the newest event of each item in order, and how many were left out', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   publish(setup, setup.change('a', 1), setup.change('b', 1), setup.send('hello'), setup.change('a', 2));
   publish(setup, setup.change('gone', 1), setup.remove('gone'), setup.change('a', 3));
   expect(client.heard).toEqual(['0 sync', '1 create']);
@@ -59,7 +59,7 @@ test('[T2] [T5] a slow subscriber is sent the newest of each item in order, and 
   expect(story(client).at(-1)).toBe('9 update a 4');
 });
 
-test('[T2] [T5] while something is kept nothing overtakes it, though little may be unread by then', () => {
+test('[T2] [T5] no event overtakes a kept one, even if little is unread', () => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 100 });
   const client = setup.connect(undefined, { conflate: true });
   setup.answerNext();
@@ -76,19 +76,19 @@ test('[T2] [T5] while something is kept nothing overtakes it, though little may 
   ]);
 });
 
-test('[T5] kept events keep waiting if more was sent to other subscriptions meanwhile', () => {
+test('[T5] kept events wait on if more was sent to other subscriptions', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   publish(setup, setup.change('a', 1), setup.change('a', 2));
-  client.socket.tellDrained();
+  client.socket.emitDrained();
   expect(client.heard).toEqual(['0 sync', '1 create']);
   client.socket.readOn();
   expect(client.heard).toEqual(['0 sync', '1 create', '3 update']);
 });
 
-test('[T5] events of a thousand changes of few items do not close it; those of too many items do', () => {
+test('[T5] a thousand changes of few items do not close it, and changes of too many items do', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   for (let n = 0; n < 1_000; n++) publish(setup, setup.change(`i${n % 10}`, n));
   expect(client.socket.farewell).toBe(undefined);
   publish(setup, setup.change('one more', 0));
@@ -96,7 +96,7 @@ test('[T5] events of a thousand changes of few items do not close it; those of t
   expect(setup.engine.context.counters.snapshot()).toMatchObject({ 'streams.closed{too_slow}': 1 });
 });
 
-test('[T5] kept bytes have the limit of unread ones', () => {
+test('[T5] kept bytes have the limit of unread bytes', () => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundBufferBytes: 16_000 });
   const client = setup.connect(undefined, { conflate: true });
   setup.answerNext();
@@ -108,18 +108,18 @@ test('[T5] kept bytes have the limit of unread ones', () => {
   expect(client.socket.farewell).toMatchObject({ code: 4408, reason: expect.stringMatching(/bytes wait to be read/) });
 });
 
-test('[T5] custom events are never left out: too many of them close it with 4408', () => {
+test('[T5] custom events are never left out, and too many of them close it with 4408', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   for (let n = 0; n < 10; n++) publish(setup, setup.send('e'));
   expect(client.socket.farewell).toBe(undefined);
   publish(setup, setup.send('e'));
   expect(client.socket.farewell).toMatchObject({ code: 4408 });
 });
 
-test('[T5] another subscription of the same connection, that did not ask for it, is sent every event', () => {
+test('[T5] a subscription of the same connection without conflation is sent every event', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   client.say({ type: 'join', data: { subscriptionId: 'whole', streamName: 's', groupId: 'g' } });
   setup.answerNext();
   for (let n = 0; n < 4; n++) publish(setup, setup.change('a', n));
@@ -131,9 +131,9 @@ test('[T5] another subscription of the same connection, that did not ask for it,
   ]);
 });
 
-test('[T5] events kept for a subscription that was left or joined again are not sent any more', () => {
+test('[T5] events kept for a subscription that was left or joined again are dropped', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   const join = { subscriptionId: 'path', streamName: 's', groupId: 'g', conflate: true };
   publish(setup, setup.change('a', 1));
   client.say({ type: 'join', data: join });
@@ -148,9 +148,9 @@ test('[T5] events kept for a subscription that was left or joined again are not 
   expect(story(client).slice(4)).toEqual(['5 update a 4']);
 });
 
-test('[T2] [T5] where a number is missing while events are kept, it reads on from the last that was sent', () => {
+test('[T2] [T5] a missing number while events are kept is read from the last sent number on', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   publish(setup, setup.change('a', 1), setup.change('a', 2));
   setup.change('a', 3);
   publish(setup, setup.change('a', 4));
@@ -160,18 +160,18 @@ test('[T2] [T5] where a number is missing while events are kept, it reads on fro
   expect(client.heard.slice(2)).toEqual(['1 sync', '2 create', '3 update', '4 update', '5 update']);
 });
 
-test('[T5] how many events were left out is counted', () => {
+test('[T5] events left out are counted', () => {
   const setup = new FeedsInMemory(LIMITS);
-  const client = behind(setup);
+  const client = slowClient(setup);
   for (let n = 0; n < 30; n++) publish(setup, setup.change('a', n));
   client.socket.readOn();
   expect(setup.engine.context.counters.snapshot()).toMatchObject({ 'streams.conflated': 29 });
 });
 
-test('[T2] [T4] [T5] however it reads and whenever it is cut, no missing event goes unreported and the items are right', () => {
+test('[T2] [T4] [T5] however it reads and whenever it is cut off, every event left out is reported and the items are right', () => {
   forEachSeed(60, (random) => {
     const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 30 });
-    const told: ReadMessage[] = [];
+    const received: ReadMessage[] = [];
     let client = setup.connect(undefined, { conflate: true });
     setup.answerNext();
     for (let step = 0; step < 150; step++) {
@@ -181,14 +181,14 @@ test('[T2] [T4] [T5] however it reads and whenever it is cut, no missing event g
       else if (what < 85) client.socket.stopReading();
       else if (what < 90) client.socket.bufferedBytes = random.below(client.socket.bufferedBytes + 1);
       else if (what < 97 && client.socket.isOpen) client.socket.readOn();
-      else client = backAgain(setup, client, told, random);
+      else client = backAgain(setup, client, received, random);
     }
-    client = backAgain(setup, client, told, random);
+    client = backAgain(setup, client, received, random);
     setup.feeds.publish(setup.change('last', 0));
     setup.flush();
     client.socket.readOn();
-    told.push(...client.messages);
-    expect(itemsAfter(told)).toEqual(setup.store.ask('stream::list', { stream_name: 's', group_id: 'g' }));
+    received.push(...client.messages);
+    expect(itemsAfter(received)).toEqual(setup.store.ask('stream::list', { stream_name: 's', group_id: 'g' }));
   });
 });
 
@@ -201,11 +201,16 @@ function anyChange(setup: FeedsInMemory, random: SeededRandom) {
 /**
  * The connection breaks after any message that was sent, or was closed; the client comes back with what it saw last.
  */
-function backAgain(setup: FeedsInMemory, client: FeedsClient, told: ReadMessage[], random: SeededRandom): FeedsClient {
+function backAgain(
+  setup: FeedsInMemory,
+  client: FeedsClient,
+  received: ReadMessage[],
+  random: SeededRandom,
+): FeedsClient {
   const messages = client.messages.slice(0, random.between(1, client.messages.length));
   if (client.socket.isOpen) client.drop();
-  told.push(...messages);
-  const last = told.at(-1);
+  received.push(...messages);
+  const last = received.at(-1);
   const since = last && { epoch: last.epoch, seq: last.seq };
   const next = setup.connect(undefined, { conflate: true, ...(since && { since }) });
   setup.answerNext();

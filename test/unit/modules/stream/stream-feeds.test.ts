@@ -1,4 +1,4 @@
-// The path of events to subscribers, with a store that answers when the test says so and sockets without a network.
+// The path of events to subscribers, with a store that the test controls and sockets without a network.
 
 import { expect, test } from 'vitest';
 import { RAW_NULL } from '../../../../src/protocol/json/byte-string.ts';
@@ -20,11 +20,11 @@ test('[T3] events that happen while the snapshot is read follow it, from the nex
   setup.answerNext();
   setup.feeds.publish(later);
   setup.feeds.publish(setup.change('a', 4));
-  // The snapshot was read after number 3: 2 was held and is in it, 3 came late and is in it.
+  // The snapshot was read after number 3, so it includes 2, which was held, and 3, which arrived late.
   expect(client.heard).toEqual(['3 sync', '4 update']);
 });
 
-test('[T2] where a number is missing the subscriber reads again from its position', () => {
+test('[T2] a subscriber with a missing number reads again from its position', () => {
   const setup = new FeedsInMemory();
   const client = setup.connect();
   setup.answerNext();
@@ -50,7 +50,7 @@ test('[T5] a subscriber whose held events pass the limit is closed with 4408', (
   expect(client.socket.texts).toEqual([]);
 });
 
-test('[T5] unread messages are counted by number too, and reading frees them', () => {
+test('[T5] the number of unread messages is limited too, and reading frees them', () => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 10 });
   const [slow, quick] = [setup.connect(), setup.connect()];
   setup.answerNext();
@@ -71,7 +71,7 @@ test('[T5] unread messages are counted by number too, and reading frees them', (
   expect(quick.heard).toHaveLength(23);
 });
 
-test('[T6] the text of an event is built once for all, and the events of a turn leave in one write', () => {
+test('[T6] the text of an event is built once for all subscribers, and the events of a turn leave in one write', () => {
   const setup = new FeedsInMemory();
   const clients = Array.from({ length: 3 }, () => setup.connect());
   for (const _client of clients) setup.answerNext();
@@ -83,7 +83,7 @@ test('[T6] the text of an event is built once for all, and the events of a turn 
   for (const client of clients) expect(client.heard).toHaveLength(21);
 });
 
-test('[T5] while all clients together have too much unread, those with the most are closed, all at once', () => {
+test('[T5] if all clients together have too much unread, those with the most are closed at once', () => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, allBuffersBytes: 250 });
   setup.clients.start();
   const clients = Array.from({ length: 5 }, () => setup.connect());
@@ -96,7 +96,7 @@ test('[T5] while all clients together have too much unread, those with the most 
   expect(clients.map(({ socket }) => socket.isOpen)).toEqual([true, true, false, false, false]);
 });
 
-test('[T7] a client that gets a failed snapshot and is closed for being slow has left once', () => {
+test('[T7] a client with a failed snapshot that is closed as too slow leaves once', () => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, outboundMessages: 1 });
   const client = setup.connect();
   setup.answerNext();
@@ -114,39 +114,42 @@ test('[T7] a client that gets a failed snapshot and is closed for being slow has
   expect(setup.joinsAndLeaves.leaveCount).toBe(1);
 });
 
-test.each([0, 1_000])('[T5] an event of a removed group reaches the remaining subscribers: %i kept', (kept) => {
-  const setup = new FeedsInMemory();
-  setup.store.limits = { ...STORE_LIMITS, streamHistoryEvents: kept };
-  const send = (group_id: string) =>
-    setup.store.run('stream::send', { ...GROUP, group_id, type: 't', data: 1 }).events ?? [];
-  const giveUp = (): void => {
-    setup.store.nowMs += 6 * 60_000;
-    setup.store.run('stream.sweep');
-  };
-  const client = setup.connect();
-  setup.answerNext();
-  setup.feeds.publish(send('g'));
-  setup.flush();
-  giveUp();
-  for (let n = 0; n < 5; n++) send('other');
-  giveUp();
-  // Its numbers follow those of the other group: the subscriber gets the position, and misses nothing.
-  setup.feeds.publish(send('g'));
-  setup.flush();
-  setup.feeds.publish(send('g'));
-  setup.flush();
-  setup.answerNext();
-  expect(client.heard).toEqual(['0 sync', '1 event', '6 sync', '7 event', '8 event']);
-  expect(client.messages[2]?.event).toEqual({ type: 'sync', recovered: true });
-});
+test.each([0, 1_000])(
+  '[T5] an event of a removed group reaches the remaining subscribers, with %i events kept',
+  (kept) => {
+    const setup = new FeedsInMemory();
+    setup.store.limits = { ...STORE_LIMITS, streamHistoryEvents: kept };
+    const send = (group_id: string) =>
+      setup.store.run('stream::send', { ...GROUP, group_id, type: 't', data: 1 }).events ?? [];
+    const giveUp = (): void => {
+      setup.store.nowMs += 6 * 60_000;
+      setup.store.run('stream.sweep');
+    };
+    const client = setup.connect();
+    setup.answerNext();
+    setup.feeds.publish(send('g'));
+    setup.flush();
+    giveUp();
+    for (let n = 0; n < 5; n++) send('other');
+    giveUp();
+    // Its numbers follow those of the other group: the subscriber gets the position, and misses nothing.
+    setup.feeds.publish(send('g'));
+    setup.flush();
+    setup.feeds.publish(send('g'));
+    setup.flush();
+    setup.answerNext();
+    expect(client.heard).toEqual(['0 sync', '1 event', '6 sync', '7 event', '8 event']);
+    expect(client.messages[2]?.event).toEqual({ type: 'sync', recovered: true });
+  },
+);
 
-test('[W1] a silent client is dropped after 25 s, and one that joins nothing is closed after 60 s', () => {
+test('[W1] a silent client is closed after 25 s, and one that joins nothing after 60 s', () => {
   const setup = new FeedsInMemory();
   setup.clients.start();
-  const visitor = { target: { kind: 'root' } as const, address: '10.0.0.1', isBatched: false, context: RAW_NULL };
+  const connection = { target: { kind: 'root' } as const, address: '10.0.0.1', isBatched: false, context: RAW_NULL };
   const [idle, silent] = [new FakeSocket(), new FakeSocket()];
-  const events = setup.clients.connected(idle, visitor);
-  setup.clients.connected(silent, visitor);
+  const events = setup.clients.connected(idle, connection);
+  setup.clients.connected(silent, connection);
   for (let second = 0; second < 62; second++) {
     setup.engine.clock.advance(1_000);
     if (idle.isOpen) events.heard();
@@ -166,7 +169,7 @@ test('[guarantees 4] the time for the first join can be set', () => {
   expect(idle.farewell).toMatchObject({ code: 4401, reason: 'nothing was joined within 3 s' });
 });
 
-test('[T2] [T3] whatever order snapshots and events arrive in, nothing is lost and nothing comes twice', () => {
+test('[T2] [T3] in any order of snapshots and events, no event is lost or repeated', () => {
   forEachSeed(60, (random) => {
     const setup = new FeedsInMemory();
     const clients: FeedsClient[] = [];
@@ -212,7 +215,7 @@ function checkStory(messages: readonly ReadMessage[], store: StreamStore): void 
     expect([...items.values()]).toHaveLength((store.ask('stream::list', GROUP) as { group: [] }).group.length);
 }
 
-test.each([5_000, 300])('[X6] [guarantees 4] a join handler that has not answered after %i ms refuses', (askMs) => {
+test.each([5_000, 300])('[X6] [guarantees 4] a join handler that does not answer within %i ms refuses', (askMs) => {
   const setup = new FeedsInMemory({ ...TEST_STREAM_LIMITS, askMs });
   const { engine, joinsAndLeaves } = setup;
   addModuleType(engine.context, joinsAndLeaves.joins);

@@ -12,7 +12,7 @@ const OPEN: AdmissionRules = {
 const CLOSED: AdmissionRules = { ...OPEN, token: TOKEN };
 
 describe('who may connect', () => {
-  test.each(['/', '/otel'])('[wire 1.2] %s is served, whatever the query and the headers', (path) => {
+  test.each(['/', '/otel'])('[wire 1.2] %s is accepted, whatever the query and the headers', (path) => {
     const request = requestOf({ path, query: 'token=abc&x=%zz' }, { 'x-anything': '1', cookie: 'a=b' });
     expect(admit(request, OPEN, stateOf())).toEqual({ ok: true, subprotocol: undefined });
   });
@@ -27,11 +27,11 @@ describe('who may connect', () => {
     [['other', 'svc.json.v1'], 'svc.json.v1'],
     [['other'], undefined],
     [['SVC.JSON.V1'], undefined],
-  ])('[wire 1.3] Of the subprotocols %j the engine takes %s', (subprotocols, expected) => {
+  ])('[wire 1.3] Of the subprotocols %j the engine selects %s', (subprotocols, expected) => {
     expect(admit(requestOf({ subprotocols }), OPEN, stateOf())).toEqual({ ok: true, subprotocol: expected });
   });
 
-  test('[X3] A page of another origin and a name that only points here are refused', () => {
+  test('[X3] A page of another origin and a foreign Host are refused', () => {
     const page = requestOf({}, { origin: 'http://evil.example' });
     expect(admit(page, OPEN, stateOf())).toMatchObject({ status: 403 });
     const rebound = requestOf({}, { host: 'evil.example' });
@@ -54,22 +54,22 @@ describe('the token', () => {
     [`Bearer x${TOKEN}`, false],
     [`Bearer ${TOKEN.slice(1)}`, false],
     [`Bearer ${TOKEN.toUpperCase()}`, false],
-  ])('[X2] With the header %j the answer is %s', (authorization, isIn) => {
+  ])('[X2] The header %j is answered with %s', (authorization, isIn) => {
     const request = requestOf({}, { authorization });
     expect(admit(request, CLOSED, stateOf()).ok).toBe(isIn);
   });
 
-  test('[X2] It does not count in the address', () => {
+  test('[X2] A token in the address does not count', () => {
     const request = requestOf({ query: `token=${TOKEN}&authorization=Bearer ${TOKEN}` });
     expect(admit(request, CLOSED, stateOf())).toMatchObject({ status: 401 });
   });
 
-  test('[X2] The refusal does not repeat what was given', () => {
+  test('[X2] The refusal does not quote the token', () => {
     const request = requestOf({}, { authorization: 'Bearer my-guess' });
     expect(JSON.stringify(admit(request, CLOSED, stateOf()))).not.toContain('my-guess');
   });
 
-  test('[wire 13] Telemetry comes without it from where a worker is known, and only telemetry', () => {
+  test('[wire 13] Telemetry needs no token from the address of a connected worker, and all else does', () => {
     const isKnownAddress = (address: string) => address === '10.0.0.7';
     const from = (path: string, address: string) =>
       admit(requestOf({ path }), CLOSED, stateOf({ address, isKnownAddress })).ok;
@@ -78,15 +78,15 @@ describe('the token', () => {
     expect(from('/', '10.0.0.7')).toBe(false);
   });
 
-  test('[X2] A wrong token is refused, even where none is needed', () => {
+  test('[X2] A wrong token is refused, even on a port that needs none', () => {
     const known = stateOf({ isKnownAddress: () => true });
     const request = requestOf({ path: '/otel' }, { authorization: 'Bearer wrong' });
     expect(admit(request, CLOSED, known)).toMatchObject({ status: 401 });
   });
 });
 
-describe('when there is no room', () => {
-  test('[guarantees 4] A full port answers 503, one that is stormed 429', () => {
+describe('a port without room', () => {
+  test('[guarantees 4] A full port answers 503, and one with too many new connections 429', () => {
     const full = stateOf({ port: admissionOf({ connectionsMax: 0, connectionsPerSecondMax: 9 }) });
     expect(admit(requestOf(), OPEN, full)).toMatchObject({ status: 503 });
     const stormed = stateOf({ port: admissionOf({ connectionsMax: 9, connectionsPerSecondMax: 1 }) });
@@ -94,7 +94,7 @@ describe('when there is no room', () => {
     expect(admit(requestOf(), OPEN, stormed)).toMatchObject({ status: 429 });
   });
 
-  test('[guarantees 4] A connection refused for another reason takes no place', () => {
+  test('[guarantees 4] A connection refused for another reason does not count', () => {
     const engine = { isDraining: false };
     const state = stateOf({ port: admissionOf({ connectionsMax: 1, connectionsPerSecondMax: 1 }, engine) });
     admit(requestOf({ path: '/x' }), CLOSED, state);
@@ -106,7 +106,7 @@ describe('when there is no room', () => {
     expect(admit(requestOf(), OPEN, state).ok).toBe(true);
   });
 
-  test('[guarantees 3.3] An engine that stops admits no connection, and says so only to authenticated clients', () => {
+  test('[guarantees 3.3] A draining engine refuses connections, and gives the reason to authenticated clients only', () => {
     const state = stateOf({ port: admissionOf(NO_LIMITS, { isDraining: true }) });
     expect(admit(requestOf(), OPEN, state)).toMatchObject({
       status: 503,

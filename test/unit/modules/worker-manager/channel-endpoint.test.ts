@@ -20,7 +20,7 @@ describe('the address of an end of a channel', () => {
     ['after the query of the address', '/', `token=abc/ws/channels/${ID}?${QUERY}`],
     ['after an empty query', '/', `/ws/channels/${ID}?${QUERY}`],
     ['after the query of an address with a path', '/engine', `a=b&token=abc/ws/channels/${ID}?${QUERY}`],
-  ])('[wire 1.2] It is recognised %s', (_case, path, query) => {
+  ])('[wire 1.2] It is recognized %s', (_case, path, query) => {
     expect(channelTarget({ path, query })).toEqual({ ok: true, id: ID, key: KEY, direction: 'write' });
   });
 
@@ -29,7 +29,7 @@ describe('the address of an end of a channel', () => {
     ['/otel', 'token=abc'],
     ['/ws/channels', QUERY],
     ['/', `path=%2Fws%2Fchannels%2F${ID}?${QUERY}`],
-  ])('[wire 1.2] %s?%s is about something else', (path, query) => {
+  ])('[wire 1.2] %s?%s is not the address of an end', (path, query) => {
     expect(channelTarget({ path, query })).toBeUndefined();
   });
 
@@ -40,13 +40,13 @@ describe('the address of an end of a channel', () => {
     ['no direction', `/ws/channels/${ID}`, 'key=k', 'dir is missing or unknown'],
     ['another direction', `/ws/channels/${ID}`, 'key=k&dir=READ', 'dir is missing or unknown'],
     ['no parameters after the query of the address', '/', `token=a/ws/channels/${ID}`, 'key is missing'],
-  ])('[wire 1.2] With %s the answer is 400 and says what is missing', (_case, path, query, text) => {
+  ])('[wire 1.2] With %s the answer is 400 and names what is missing', (_case, path, query, text) => {
     expect(ask(path, query)).toMatchObject({ ok: false, status: 400, text: expect.stringContaining(text) });
   });
 });
 
 describe('who may connect to an end', () => {
-  test('[wire 13] A client with the key, without the token of the port', () => {
+  test('[wire 13] A client with the key needs no token of the port', () => {
     expect(ask(`/ws/channels/${ID}`, QUERY)).toEqual({ ok: true, subprotocol: undefined });
     expect(ask('/', `token=abc/ws/channels/${ID}?${QUERY}`)).toEqual({ ok: true, subprotocol: undefined });
     expect(ask('/', '')).toMatchObject({ status: 401 });
@@ -63,7 +63,7 @@ describe('who may connect to an end', () => {
     expect(answer).toEqual({ ok: false, status: 404, text: 'Channel not found' });
   });
 
-  test('[X3] Pages of other origins and names that only point here are refused before anything else is checked', () => {
+  test('[X3] A page of another origin and a foreign Host are refused before all other checks', () => {
     for (const headers of [{ host: 'evil.example' }, { host: 'localhost', origin: 'http://evil.example' }]) {
       expect(ask(`/ws/channels/${ID}`, QUERY, headers)).toMatchObject({ status: 403 });
       expect(ask('/ws/channels/nothing', '', headers)).toMatchObject({ status: 403 });
@@ -74,11 +74,11 @@ describe('who may connect to an end', () => {
     [['svc.channel.v1'], 'svc.channel.v1'],
     [['svc.json.v1', 'svc.channel.v1'], 'svc.channel.v1'],
     [['svc.json.v1', 'svc.msgpack.v1'], undefined],
-  ])('[CH2] Of the subprotocols %j the engine takes %s', (subprotocols, subprotocol) => {
+  ])('[CH2] Of the subprotocols %j the engine selects %s', (subprotocols, subprotocol) => {
     expect(ask(`/ws/channels/${ID}`, QUERY, undefined, subprotocols)).toEqual({ ok: true, subprotocol });
   });
 
-  test('[CH2] A worker connection that asks for the subprotocol of channels does not get it', () => {
+  test('[CH2] A worker connection does not get the subprotocol of channels', () => {
     const request = requestOf({ subprotocols: ['svc.channel.v1'] });
     expect(admit(request, { ...RULES, token: undefined }, stateOf())).toEqual({
       ok: true,
@@ -86,7 +86,7 @@ describe('who may connect to an end', () => {
     });
   });
 
-  test('[guarantees 4] It counts as a connection of the port; what was refused does not', () => {
+  test('[guarantees 4] An end counts as a connection of the port, and a refused one does not', () => {
     const state = stateOf({ port: admissionOf({ connectionsMax: 1, connectionsPerSecondMax: 9 }) });
     expect(askWith(state, `/ws/channels/${ID}`, 'key=wrong&dir=read')).toMatchObject({ status: 404 });
     expect(askWith(state, `/ws/channels/${ID}`, QUERY)).toMatchObject({ ok: true });
@@ -94,7 +94,7 @@ describe('who may connect to an end', () => {
     expect(askWith(state, '/', '', undefined, [], { ...RULES, token: undefined })).toMatchObject({ status: 503 });
   });
 
-  test('[guarantees 3.3] While the engine stops, no client', () => {
+  test('[guarantees 3.3] A draining engine refuses every client', () => {
     expect(
       askWith(stateOf({ port: admissionOf(NO_LIMITS, { isDraining: true }) }), `/ws/channels/${ID}`, QUERY),
     ).toMatchObject({ status: 503 });

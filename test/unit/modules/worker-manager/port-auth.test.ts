@@ -7,7 +7,7 @@ import { type Dialling, type PortOptions, TestPort } from '../../../support/engi
 const SECOND = 1000;
 
 describe('the auth function of a restricted port', () => {
-  test('[X6] It is called before the upgrade is answered, with everything that the client sent', async () => {
+  test('[X6] It is called before the upgrade is answered, with path, query, headers and address', async () => {
     const { port, auth } = await openGuarded();
     const verdict = knock(port, {
       query: 'token=a%20b&token=c&__proto__=x',
@@ -63,7 +63,7 @@ describe('the auth function of a restricted port', () => {
     ['throws', (auth: TestWorker) => auth.fail(auth.nextCall(), { code: 'BAD_TOKEN', message: 'no, s3cret' })],
     ['dies while it is asked', (auth: TestWorker) => auth.drop()],
     ['takes longer than 5 s', (_auth: TestWorker, engine: EngineInMemory) => engine.advance(5.1 * SECOND)],
-  ])('[X6] [fault 38] One that %s admits no connection', async (_what, happen) => {
+  ])('[X6] [fault 38] A function that %s admits no connection', async (_what, happen) => {
     const { port, auth } = await openGuarded();
     const verdict = knock(port);
     happen(auth, port.engine);
@@ -71,13 +71,13 @@ describe('the auth function of a restricted port', () => {
     expect(port.engine.logLines.join('\n')).not.toContain('s3cret');
   });
 
-  test('[X6] [fault 38] One that is not registered admits no connection', async () => {
+  test('[X6] [fault 38] A function that is not registered admits no connection', async () => {
     const { port, auth } = await openGuarded();
     auth.unregister('auth');
     expect(await knock(port)).toMatchObject({ status: 401 });
   });
 
-  test('[X6] It is called for telemetry sockets too, and not for channels, whose key is enough', async () => {
+  test('[X6] It is called for telemetry sockets, and not for channels, which have a key', async () => {
     const { port, auth } = await openGuarded();
     const verdict = port.verdict('/otel');
     auth.result(auth.nextCall(), null);
@@ -94,7 +94,7 @@ describe('the auth function of a restricted port', () => {
     expect(auth.received()).toEqual([]);
   });
 
-  test('[PD-43] Its token comes as a subprotocol, which is never the one selected', async () => {
+  test('[PD-43] A token may be a subprotocol, which is never the selected one', async () => {
     const { port, auth } = await openGuarded();
     for (const [subprotocols, selected] of [
       [['svc.msgpack.v1', 'Authorization', 't0ken'], 'svc.msgpack.v1'],
@@ -110,8 +110,8 @@ describe('the auth function of a restricted port', () => {
   });
 });
 
-describe('how many wait for it', () => {
-  test('[guarantees 4] One more connection than the limit gets 503 at once', async () => {
+describe('connections that wait for it', () => {
+  test('[guarantees 4] One connection over the limit gets 503 at once', async () => {
     const { port, auth } = await openGuarded({ browser: { authCalls: 2 } });
     const waiting = [knock(port), knock(port)];
     expect(port.ask('/')).toMatchObject({ status: 503 });
@@ -123,7 +123,7 @@ describe('how many wait for it', () => {
     expect('verdict' in port.knock('/')).toBe(true);
   });
 
-  test.each(['before', 'after'])('[guarantees 4] A client that leaves %s the verdict frees its place', async (when) => {
+  test.each(['before', 'after'])('[guarantees 4] A client that leaves %s the answer frees its place', async (when) => {
     const { port, auth } = await openGuarded({ browser: { connectionsMax: 1 } });
     const pending = port.knock('/');
     if (!('verdict' in pending)) throw new Error('The port answered at once');
@@ -136,7 +136,7 @@ describe('how many wait for it', () => {
     expect(port.knock('/')).toMatchObject({ status: 503 });
   });
 
-  test('[guarantees 4] A refused connection takes no place', async () => {
+  test('[guarantees 4] A refused connection does not count', async () => {
     const { port, auth } = await openGuarded({ browser: { connectionsMax: 1 } });
     for (let attempt = 0; attempt < 3; attempt++) {
       const verdict = knock(port);
@@ -147,7 +147,7 @@ describe('how many wait for it', () => {
 });
 
 describe('addresses', () => {
-  test('[PD-27] The limits of one address: open connections, and new ones per second', async () => {
+  test('[PD-27] One address has limits of open connections and of new ones per second', async () => {
     const port = await TestPort.open({
       config: { rbac: {} },
       browser: { perAddress: { connectionsMax: 3, connectionsPerSecondMax: 2 } },
@@ -163,7 +163,7 @@ describe('addresses', () => {
     expect(['203.0.113.9', '203.0.113.9'].map(statusFrom)).toEqual([101, 429]);
   });
 
-  test('[X15] For a trusted proxy the limits use the address that it reports; no other client is trusted', async () => {
+  test('[X15] The limits use the address that a trusted proxy reports, and that of no other client', async () => {
     const port = await TestPort.open({
       config: { rbac: {} },
       settings: { trustedProxies: ['10.0.0.0/8'] },
@@ -195,12 +195,12 @@ describe('origins', () => {
     }
   });
 
-  test('[X3] A foreign name that points here is not a host of this port', async () => {
+  test('[X3] A foreign Host is refused', async () => {
     const port = await TestPort.open({ config: { rbac: {} } });
     expect(port.ask('/', pageOf('http://evil.example', 'evil.example:49135'))).toMatchObject({ status: 403 });
   });
 
-  test('[X3] With a list, the list alone decides', async () => {
+  test('[X3] With a list, only listed origins may connect', async () => {
     const port = await TestPort.open({ config: { rbac: {}, allowed_origins: ['https://app.example'] } });
     expect(port.ask('/', pageOf('https://app.example')).ok).toBe(true);
     expect(port.ask('/', pageOf('http://127.0.0.1:5173'))).toMatchObject({ status: 403 });

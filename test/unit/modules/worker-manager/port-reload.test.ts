@@ -13,7 +13,7 @@ const API = { ...AUTH, expose_functions: ['match("api::*")'] };
 const COME_AGAIN = { code: 4402, reason: 'the rules of this port have changed; connect again' };
 
 describe('[X12] a changed policy of a port for browsers', () => {
-  test('applies to the next call of an open connection, which stays', async () => {
+  test('applies to the next call of an open connection', async () => {
     const opened = await openRestricted({ rbac: API });
     const { backend, browser } = opened;
     for (const id of ['api::x', 'other::x']) backend.register(id);
@@ -33,7 +33,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
     expect(page.socket.farewell).toBeUndefined();
   });
 
-  test('uses metadata from then on, also of later registrations', async () => {
+  test('uses metadata from then on, and of later registrations too', async () => {
     const opened = await openRestricted({ rbac: API });
     const { backend, browser } = opened;
     backend.register('x');
@@ -46,7 +46,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
     expect(backend.nextCall()).toMatchObject({ function_id: 'x' });
   });
 
-  test('calls other hooks and another middleware', async () => {
+  test('replaces hooks and middleware', async () => {
     const opened = await openRestricted({ rbac: API });
     const { backend, browser } = opened;
     for (const id of ['api::x', 'hook', 'mw']) backend.register(id);
@@ -63,7 +63,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
     expect(backend.nextCall()).toMatchObject({ function_id: 'mw', data: { function_id: 'api::x' } });
   });
 
-  test('ends connections with a trigger that would be refused now, and no other', async () => {
+  test('closes only connections with a trigger that it would refuse', async () => {
     const rbac = { ...API, expose_functions: ['match("api::*")', 'match("old::*")'], allow_trigger_types: ['t', 'u'] };
     const opened = await openRestricted({ rbac });
     const { engine, backend, browser } = opened;
@@ -109,7 +109,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
     expect(port.ask('/ws/channels/x', from('https://b.example'))).toMatchObject({ status: 403 });
   });
 
-  test('closes every connection when another auth function is set, and refuses those that wait for the old one', async () => {
+  test('closes every connection if the auth function changes, and refuses those that wait for the old one', async () => {
     const opened = await openRestricted({ rbac: API });
     const { engine, backend, browser, port } = opened;
     backend.register('gate');
@@ -125,7 +125,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
     expect(await next).toMatchObject({ ok: true });
   });
 
-  test('keeps no place of a connection that it refused or closed', async () => {
+  test('frees the places of the connections that it refused or closed', async () => {
     const opened = await openRestricted({ rbac: API, browser: { connectionsMax: 1 } });
     const { engine, backend, browser, port } = opened;
     backend.register('gate');
@@ -137,7 +137,7 @@ describe('[X12] a changed policy of a port for browsers', () => {
   });
 });
 
-describe('[K1] settings that cannot change while a port is open are named', () => {
+describe('[K1] settings that cannot change while a port is open are reported', () => {
   test.each<[string, Config, Config, string]>([
     ['its port and its address', { rbac: API }, { rbac: API, port: 1, host: '0.0.0.0' }, 'host, port'],
     ['that all connections are trusted', {}, { rbac: API }, 'rbac'],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { effectiveConfig } from '../../../../src/config/effective-config.ts';
+import { effectiveConfig } from '../../../../src/config/describe.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { declareModules, securityWarnings } from '../../../../src/engine/start-checks.ts';
 
 describe('the entry of a port for browsers', () => {
-  test('[X5] Each of its settings has a place, the auth function two', () => {
+  test('[X5] every setting is accepted, the auth function in two places', () => {
     for (const auth of ['rbac: {auth_function_id: auth', 'auth_function_id: auth, rbac: {']) {
       const { modules } = configOf(`{port: 49135, ${auth}}, middleware_function_id: mw}`);
       const ports = modules.filter(({ name }) => name === 'svc-worker-manager');
@@ -20,7 +20,7 @@ describe('the entry of a port for browsers', () => {
     expect(ports).toHaveLength(2);
   });
 
-  test('[PD-25] It is not the bridge and does not replace it; an entry without rbac does', () => {
+  test('[PD-25] an entry with rbac does not replace the bridge, and one without rbac does', () => {
     const portsOf = (...configs: string[]) =>
       configOf(...configs)
         .modules.filter(({ name }) => name === 'svc-worker-manager')
@@ -42,13 +42,13 @@ describe('the entry of a port for browsers', () => {
     ['{auth_function_id: a, rbac: {auth_function_id: b}}', 'Differs from rbac.auth_function_id'],
     ['{rbac: }', 'Must be a map, found nothing.'],
     ['{rbac: true}', 'Must be a map'],
-  ])('[K4] %s is refused with the place and the reason', (config, message) => {
+  ])('[K4] %s is refused with its position and the reason', (config, message) => {
     const problems = problemsOf(config);
     expect(problems.map((problem) => problem.message).join('\n')).toContain(message);
     expect(problems[0]?.line).toBe(3);
   });
 
-  test('[CLI-8] svc config show prints it in full: none of its fields is a secret', () => {
+  test('[CLI-8] svc config show prints it in full', () => {
     const shown = effectiveConfig(
       configOf('{rbac: {auth_function_id: my::token_check, expose_functions: [match("a")]}}'),
     );
@@ -69,7 +69,7 @@ describe('[X8] a pattern that opens functions of the engine to pages', () => {
   test.each([
     ['svc-state', 'state::delete'],
     ['svc-queue', 'svc::queue::purge'],
-  ])('causes a warning next to %s, with its place and what it opens', (module, opened) => {
+  ])('causes a warning next to %s, with its position and what it exposes', (module, opened) => {
     expect(warningsOf('match("*")', module)).toMatch(
       /svc-config\.yaml:2:\d+: workers\[0\]\.config\.rbac\.expose_functions\[0\]: /,
     );
@@ -81,7 +81,7 @@ describe('[X8] a pattern that opens functions of the engine to pages', () => {
     ['that names those of the engine', 'match("state::*")', 'svc-state'],
     ['where no module has any', 'match("*")', 'svc-http'],
     ['by metadata', '{metadata: {public: true}}', 'svc-state'],
-  ])('one %s is not', (_what, rules, module) => {
+  ])('a pattern %s causes none', (_what, rules, module) => {
     expect(warningsOf(rules, module)).toBe('');
   });
 });

@@ -7,7 +7,7 @@ const TOKEN = 'x'.repeat(32);
 const SECOND = 1000;
 
 describe('a port for workers', () => {
-  test('[wire 1.7] What connects on / is a worker, of ours if it asked for our subprotocol', async () => {
+  test('[wire 1.7] A connection on / is a worker, with the SDK of the engine if it asks for its subprotocol', async () => {
     const port = await openPort();
     const [foreign, own] = [port.dial('/'), port.dial('/', { subprotocols: ['svc.json.v1'] })];
     expect(port.engine.context.sessions.size).toBe(2);
@@ -17,7 +17,7 @@ describe('a port for workers', () => {
     expect([...port.engine.context.sessions.values()].map(({ isOwnSdk }) => isOwnSdk)).toEqual([false, true]);
   });
 
-  test('[wire 1.11] A connection on /otel never is one, and is sent nothing', async () => {
+  test('[wire 1.11] A connection on /otel is not a worker and is sent nothing', async () => {
     const port = await openPort();
     const { socket, events } = port.dial('/otel');
     events.message(bytesOf('OTLP{}'), true);
@@ -31,7 +31,7 @@ describe('a port for workers', () => {
     expect(port.engine.count('telemetry.dropped', 'unknown_prefix')).toBe(2);
   });
 
-  test('[guarantees 4] Places are freed, by workers and by telemetry alike', async () => {
+  test('[guarantees 4] Workers and telemetry sockets free their places when they leave', async () => {
     const port = await openPort({ connectionsMax: 2 });
     const [worker, telemetry] = [port.dial('/'), port.dial('/otel')];
     expect(port.ask('/').ok).toBe(false);
@@ -53,7 +53,7 @@ describe('a port for workers', () => {
     expect(second?.length).toBeLessThan(500);
   });
 
-  test('[wire 7] An end of a channel is no worker: its messages go to the other end, and its place is freed', async () => {
+  test('[wire 7] An end of a channel is not a worker, and its messages go to the other end', async () => {
     const port = await openPort({ connectionsMax: 2 }, TOKEN);
     const { writer } = port.engine.context.channels.create(1);
     const query = (dir: string): Dialling => ({ query: `key=${writer.access_key}&dir=${dir}` });
@@ -72,7 +72,7 @@ describe('a port for workers', () => {
     expect(port.ask('/', { headers }).ok).toBe(false);
   });
 
-  test('[X22] A refused end of a channel is logged without its key', async () => {
+  test('[X22] The refusal of an end of a channel is logged without its key', async () => {
     const port = await openPort();
     port.ask('/ws/channels/c-1', { query: 'key=s3cret&dir=read' });
     port.ask('/', { query: 'token=t0ken/ws/channels/c-1?key=s3cret&dir=read' });
@@ -99,7 +99,7 @@ describe('a port for workers', () => {
     expect(port.ask('/otel').ok).toBe(false);
   });
 
-  test('[guarantees 3.3] While the engine stops it admits no connection, and says so', async () => {
+  test('[guarantees 3.3] A draining engine admits no connection and gives the reason', async () => {
     const port = await openPort();
     const { socket } = port.dial('/');
     port.engine.context.isDraining = true;
@@ -109,13 +109,13 @@ describe('a port for workers', () => {
     expect(socket.isOpen).toBe(true);
   });
 
-  test('[K2] It is healthy while it listens, and reports where', async () => {
+  test('[K2] It is healthy while it listens, and reports its address', async () => {
     const port = await openPort();
     expect(port.module.health()).toEqual({ status: 'healthy' });
     expect(port.module.listeners()).toEqual([{ name: 'workers', address: 'ws://127.0.0.1:51234' }]);
   });
 
-  test('[L5] The library is configured to keep more than our own limits ever allow', async () => {
+  test('[L5] The library may buffer more than the limits of the engine allow', async () => {
     const port = await openPort();
     const { frameBytes, outboundCloseBytes } = port.settings.trusted;
     expect(port.options.bufferedBytesMax).toBeGreaterThan(outboundCloseBytes + frameBytes);
@@ -124,7 +124,7 @@ describe('a port for workers', () => {
 });
 
 describe('silent telemetry sockets', () => {
-  test('[W1] They are pinged, and ended after 25 seconds of silence', async () => {
+  test('[W1] They are pinged, and closed after 25 seconds of silence', async () => {
     const port = await openPort();
     const [silent, lively] = [port.dial('/otel'), port.dial('/otel')];
     for (let second = 0; second < 27; second++) {
@@ -137,7 +137,7 @@ describe('silent telemetry sockets', () => {
     expect(port.engine.count('connections.closed', 'silent_telemetry')).toBe(1);
   });
 
-  test('[W1] An engine that was suspended for a minute closes none for a silence that was its own', async () => {
+  test('[W1] An engine that was suspended for a minute closes none of them', async () => {
     const port = await openPort();
     const { socket } = port.dial('/otel');
     port.engine.advance(5 * SECOND);
@@ -148,7 +148,7 @@ describe('silent telemetry sockets', () => {
     expect(socket.isOpen).toBe(false);
   });
 
-  test('[W1] Telemetry is a sign of life', async () => {
+  test('[W1] Telemetry counts as a sign of life', async () => {
     const port = await openPort();
     const { socket, events } = port.dial('/otel');
     for (let second = 0; second < 60; second++) {
@@ -158,7 +158,7 @@ describe('silent telemetry sockets', () => {
     expect(socket.isOpen).toBe(true);
   });
 
-  test('[W1] One that was closed is not pinged any more', async () => {
+  test('[W1] A closed one is not pinged', async () => {
     const port = await openPort();
     const { socket, events } = port.dial('/otel');
     events.closed(1000);

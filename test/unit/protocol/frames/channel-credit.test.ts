@@ -6,10 +6,10 @@ import {
   decodeCredit,
   encodeCredit,
 } from '../../../../src/protocol/frames/channel-credit.ts';
-import { forEachSeed } from '../../../support/random/seeded-random.ts';
+import { forEachSeed, RUNS_ALL_SEEDS } from '../../../support/random/seeded-random.ts';
 
 describe('credit', () => {
-  test('[CH1] A sender that respects its credit never has more on the way than a window and one frame', () => {
+  test('[CH1] A sender that respects its credit has at most one window and one frame unread', () => {
     let waits = 0;
     forEachSeed(40, (random) => {
       const size: Credit = { frames: random.between(1, 20), bytes: random.between(1, 1000) };
@@ -28,7 +28,7 @@ describe('credit', () => {
         } else {
           if (!account.isOpen) waits++;
           const bytes = onTheWay.shift();
-          // A sender without credit must have something on the way, or nothing would ever wake it.
+          // A sender without credit must have unread frames, or no grant would ever arrive.
           if (bytes === undefined) expect(account.isOpen).toBe(true);
           else account.add(window.release(bytes) ?? { frames: 0, bytes: 0 });
         }
@@ -38,17 +38,17 @@ describe('credit', () => {
       while (onTheWay.length > 0) account.add(window.release(onTheWay.shift() ?? 0) ?? { frames: 0, bytes: 0 });
       expect(account.isOpen).toBe(true);
     });
-    expect(waits).toBeGreaterThan(400);
+    if (RUNS_ALL_SEEDS) expect(waits).toBeGreaterThan(400);
   });
 
-  test('[CH1] Grants are few: about two for each window', () => {
+  test('[CH1] A window takes about two grants', () => {
     const window = new CreditWindow({ frames: 64, bytes: 1e9 });
     const grants = Array.from({ length: 640 }, () => window.release(10)).filter((grant) => grant !== undefined);
     expect(grants).toHaveLength(20);
     expect(grants[0]).toEqual({ frames: 32, bytes: 320 });
   });
 
-  test('[CH1] It survives its text form', () => {
+  test('[CH1] A grant is the same after it is written and read', () => {
     for (const credit of [
       { frames: 0, bytes: 0 },
       { frames: 64, bytes: 1_048_576 },
@@ -78,7 +78,7 @@ describe('credit', () => {
     expect(decodeCredit(text)).toBeUndefined();
   });
 
-  test('[CH1] The sums stay exact for grants of any size', () => {
+  test('[CH1] Sums of grants of any size are exact', () => {
     const account = new CreditAccount({ frames: 0, bytes: 0 });
     for (let grant = 0; grant < 10; grant++) {
       account.add({ frames: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });

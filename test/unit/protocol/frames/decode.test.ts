@@ -25,19 +25,19 @@ describe('frames that the engine refuses', () => {
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    '[X19] A frame of the type %s is unknown like any other',
+    '[X19] A frame of the type %s is refused as unknown',
     (type) => {
       expect(decode(JSON.stringify({ type }))).toEqual({ type: 'refused', reason: `unknown type '${type}'` });
     },
   );
 
-  test('[guarantees 1.2] An endless type is quoted only in part', () => {
+  test('[guarantees 1.2] A long type is quoted in part', () => {
     const frame = decode(JSON.stringify({ type: 'x'.repeat(100_000) }));
     expect(frame).toEqual({ type: 'refused', reason: `unknown type '${'x'.repeat(64)}'` });
   });
 
   test.each(['{"type":"sometime"}', '{"type":5}', '{"type":"void","extra":1}', '"void"', '["void"]', 'true'])(
-    '[wire 2.3] The action %s is accepted or refused, and never guessed',
+    '[wire 2.3] The action %s is accepted or refused',
     (action) => {
       const frame = decode(`{"type":"invokefunction","function_id":"f","action":${action}}`);
       expect(frame.type).toBe(action.startsWith('{"type":"void"') ? 'invokefunction' : 'refused');
@@ -80,14 +80,14 @@ describe('optional fields', () => {
     '{"type":"reattach","previous_worker_id":"w"': ['reattach_token'],
   };
 
-  test.each(Object.entries(OPTIONAL))('[wire 2.1] In %s… null and absent are the same', (start, fields) => {
+  test.each(Object.entries(OPTIONAL))('[wire 2.1] In %s… null counts as absent', (start, fields) => {
     const absent = decode(`${start}}`);
     const nulls = decode(`${start}${fields.map((field) => `,"${field}":null`).join('')}}`);
     expect(absent.type).not.toBe('refused');
     expect(nulls).toEqual(absent);
   });
 
-  test('[wire 1.5] Unknown fields do no harm, such as the duplicate type of Node clients', () => {
+  test('[wire 1.5] Unknown fields are ignored, such as the second type of Node clients', () => {
     const plain = decode('{"type":"unregistertrigger","id":"t"}');
     expect(decode('{"message_type":"unregistertrigger","id":"t","x":{"y":[]},"type":"unregistertrigger"}')).toEqual(
       plain,
@@ -109,7 +109,7 @@ describe('frames that another thread has scanned', () => {
 });
 
 describe('payloads', () => {
-  test('[PD-8] They are held as the text that arrived', () => {
+  test('[PD-8] They are kept as the text that arrived', () => {
     const frame = decode('{"type":"invokefunction","function_id":"f","data": [1.0, "é"] ,"metadata":{"a":1}}');
     if (frame.type !== 'invokefunction') throw new Error('not read');
     expect(frame.data && byteStringToText(frame.data)).toBe('[1.0, "é"]');

@@ -44,7 +44,7 @@ describe('fields', () => {
     }
   });
 
-  test('[wire 1.5] Unknown fields are skipped, also those with nearly a known name', () => {
+  test('[wire 1.5] Unknown fields are skipped, even those with nearly a known name', () => {
     const names = [...PLAIN, ...RAW].flatMap((name) => [
       `${name}x`,
       `x${name}`,
@@ -63,7 +63,7 @@ describe('fields', () => {
     expect(envelope).toEqual(Object.assign(new Envelope(), { data: 'null', result: 'null', config: 'null' }));
   });
 
-  test('[wire 1.5] Of two fields with one name the last counts, null included', () => {
+  test('[wire 1.5] The last of two equal fields counts, even if it is null', () => {
     expect(read('{"id":"a","id":"b"}').id).toBe('b');
     expect(read('{"id":"a","id":null}').id).toBeUndefined();
     expect(read('{"data":1,"data":2}').data).toBe('2');
@@ -89,7 +89,7 @@ describe('fields', () => {
     expect(read(`{"id":${text}}`).id).toEqual(value);
   });
 
-  test('[PD-8] A payload keeps its bytes: spaces, number spellings, double keys, escapes and umlauts', () => {
+  test('[PD-8] A payload keeps its bytes: spaces, spellings of numbers, repeated keys, escapes and umlauts', () => {
     const payload = '{ "n" : 1.0e2 , "big":12345678901234567890, "a":1,"a":2, "s":"\\u00e9é名😀\\ud800" }';
     const { data } = read(`{"data":${payload},"type":"x"}`);
     expect(data === undefined ? undefined : byteStringToText(data)).toBe(payload);
@@ -115,7 +115,7 @@ describe('bytes that are not a frame', () => {
     expect(envelope).toMatchObject({ reason });
   });
 
-  test('[guarantees 4] A frame may be nested 128 deep in all, and not 129', () => {
+  test('[guarantees 4] A frame may be nested 128 levels deep, and not 129', () => {
     const nested = (levels: number) => `{"data":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     for (const levels of [2, 127, 128]) expect(read(nested(levels)).data).toHaveLength(2 * (levels - 1));
     expect(readEnvelope(new TextEncoder().encode(nested(129)))).toMatchObject({
@@ -123,7 +123,7 @@ describe('bytes that are not a frame', () => {
     });
   });
 
-  test('[wire 1.5] Bytes that are not UTF-8 are read in the form in which the library would pass them on', () => {
+  test('[wire 1.5] Bytes that are not UTF-8 are read as the library would read them', () => {
     const bytes = Uint8Array.from([...'{"id":"', 0xed, 0xa0, 0x80, ...'"}'].map(toByte));
     const envelope = readEnvelope(bytes);
     expect(envelope instanceof Envelope && envelope.id).toBe('\ufffd\ufffd\ufffd');

@@ -18,7 +18,7 @@ test('docs/errors.md explains exactly the codes of the engine: meaning, HTTP sta
   expect(codesIn(sectionOf('Calls'))).toEqual(Object.keys(ERROR_CODES));
 });
 
-test('it explains exactly the codes of update operations', () => {
+test('docs/errors.md explains exactly the codes of update operations', () => {
   const codes = Object.entries(UPDATE_OFFENCES).flatMap(([op, offences]) =>
     Object.keys(offences).map((offence) => `${op}.${offence}`),
   );
@@ -29,7 +29,7 @@ test('no code is explained twice', () => {
   expect(new Set(anchors).size).toBe(anchors.length);
 });
 
-test('[CLI-3] an error as JSON carries the doc_url of its code if the page explains it', () => {
+test('[CLI-3] an error as JSON has the doc_url of its code if the page explains it', () => {
   const { error } = JSON.parse(formatFailureJson(usageFailure('wrong')));
   expect(error.doc_url).toBe(docUrl('USAGE'));
   expect(codesIn(sectionOf('Codes of the command line'))).toEqual(OWN_CODES);

@@ -17,7 +17,7 @@ describe('the codes of errors', () => {
     504: ['TIMEOUT'],
   };
 
-  test('[H3] Each has the HTTP status of the guarantees', () => {
+  test('[H3] Each has the HTTP status that the guarantees state', () => {
     const table = new Map(Object.entries(ERROR_CODES));
     for (const [status, codes] of Object.entries(STATUSES)) {
       for (const code of codes) expect([code, table.get(code)?.httpStatus]).toEqual([code, Number(status)]);

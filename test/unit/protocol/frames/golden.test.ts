@@ -1,4 +1,4 @@
-// The wire, frame by frame, as files: no change goes unnoticed. `test/golden/<type>.json` holds texts that workers send
+// Every frame of the wire, as files that show each change. `test/golden/<type>.json` holds texts that workers send
 // and the frames they mean, and frames of the engine and the exact text they become. The files hold payload fields as
 // JSON text, because the engine holds them that way.
 
@@ -71,7 +71,7 @@ const files = new Map<string, GoldenFile>(
     .map((name) => [name.replace('.json', ''), JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))]),
 );
 
-test('[wire 2.2] Every frame of either direction has its file, and every file its frame', () => {
+test('[wire 2.2] Every frame of both directions has a golden file, and every file a frame', () => {
   const withPart = (part: keyof GoldenFile) => [...files].filter(([, file]) => file[part]).map(([name]) => name);
   expect(withPart('fromWorker').sort()).toEqual(Object.keys(FROM_WORKER).sort());
   expect(withPart('toWorker').sort()).toEqual(Object.keys(TO_WORKER).sort());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { idOffence } from '../../../../src/protocol/frames/limits.ts';
 
-describe('texts that can be ids', () => {
+describe('valid ids', () => {
   test.each([
     ['an ordinary id', 'math::add'],
     ['a path upwards', '..'],
@@ -20,7 +20,7 @@ describe('texts that can be ids', () => {
   });
 });
 
-describe('texts that cannot be ids', () => {
+describe('invalid ids', () => {
   test.each([
     ['nothing', '', 'must not be blank'],
     ['spaces', '  ', 'must not be blank'],

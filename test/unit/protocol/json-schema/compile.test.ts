@@ -48,6 +48,12 @@ const TABLE: [name: string, schema: JsonSchema, good: unknown[], bad: unknown[]]
   ['propertyNames', { propertyNames: { maxLength: 2 } }, [{ ab: 1 }], [{ abc: 1 }]],
   ['dependentRequired', { dependentRequired: { a: ['b'] } }, [{ a: 1, b: 2 }, { c: 1 }], [{ a: 1 }]],
   ['dependentSchemas', { dependentSchemas: { a: { required: ['b'] } } }, [{ a: 1, b: 2 }, {}], [{ a: 1 }]],
+  [
+    'dependencies of draft 07',
+    { dependencies: { a: ['b'], c: { required: ['d'] } } },
+    [{ a: 1, b: 2 }, { c: 1, d: 2 }, {}],
+    [{ a: 1 }, { c: 1 }],
+  ],
   ['items', { items: text }, [['a'], [], 'x'], [['a', 1]]],
   ['prefixItems', { prefixItems: [text, { type: 'number' }], items: false }, [['a', 1], ['a']], [['a', 1, 2], [1]]],
   ['items of draft 07', { items: [text], additionalItems: { type: 'number' } }, [['a', 1]], [['a', 'b']]],
@@ -88,7 +94,7 @@ describe('JSON Schema', () => {
     expect(problems({ type: ['string', 'null'] }, [])).toBe('must be string or null, is array');
   });
 
-  test('[SDK-2] a value that is wrong everywhere is described by its first issues and their number', () => {
+  test('[SDK-2] of a value with many issues the first are listed, with their number', () => {
     const list = problems(
       { items: text },
       Array.from({ length: 12 }, (_, at) => at),
@@ -96,16 +102,16 @@ describe('JSON Schema', () => {
     expect(list).toMatch(/^\/0 must be string, is number; .*; and 7 more$/);
   });
 
-  test('[SDK-2] a property that is undefined counts as absent, as it is on the wire', () => {
+  test('[SDK-2] a property that is undefined counts as absent, as on the wire', () => {
     const schema = { properties: { a: text }, required: ['b'], additionalProperties: false };
     expect(problems(schema, { a: undefined, b: undefined, c: undefined })).toBe('/b is missing');
   });
 
-  test('[SDK-2] a schema that refers to itself without end causes an issue, not an overflow', () => {
+  test('[SDK-2] a schema that refers to itself without end causes an issue, not a stack overflow', () => {
     expect(problems({ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 1)).toContain('nested too deeply');
   });
 
-  test('[SDK-2] a long list of values under one reference does not count as deep', () => {
+  test('[SDK-2] a long list under one reference does not count as deep', () => {
     const schema = { items: { $ref: '#/$defs/text' }, $defs: { text } };
     expect(
       problems(
@@ -115,12 +121,24 @@ describe('JSON Schema', () => {
     ).toBe('');
   });
 
+  test('[SDK-2] a value that fits no alternative gets the issues of each, in their order', () => {
+    const check = compileJsonSchema({ oneOf: [text, { required: ['a'] }] });
+    expect(check({})).toEqual([
+      {
+        message: 'must match exactly one of the alternatives, matches 0',
+        path: [],
+        alternatives: [[{ message: 'must be string, is object', path: [] }], [{ message: 'is missing', path: ['a'] }]],
+      },
+    ]);
+  });
+
   test('[SDK-2] an unsupported keyword is refused at registration, with its place', () => {
     const refused: [JsonSchema, string][] = [
       [{ type: 'text' }, 'JSON Schema at #: type is "text", expected one of null, boolean'],
       [{ properties: { a: { type: 5 } } }, 'at #/properties/a: type is 5'],
       [{ $ref: 'https://example.org/x' }, "$ref 'https://example.org/x' leads outside"],
       [{ $ref: '#/$defs/none' }, 'leads nowhere'],
+      [{ $ref: '#/%FF' }, 'leads nowhere'],
       [{ anyOf: [{ unevaluatedProperties: false }] }, "at #/anyOf/0: keyword 'unevaluatedProperties' is not supported"],
       [{ pattern: '(' }, 'JSON Schema at #: Invalid regular expression'],
       [{ minimum: '1' }, 'minimum is "1", expected a number'],

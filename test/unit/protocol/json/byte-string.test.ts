@@ -11,7 +11,7 @@ import {
 const TEXTS = ['', 'plain', 'é', '名前😀', '\u007f\u0080\u00ff', '\u2028', 'a'.repeat(5000)];
 
 describe('text as bytes', () => {
-  test.each(TEXTS)('[PD-8] %j comes back unchanged', (text) => {
+  test.each(TEXTS)('[PD-8] %j is the same after it is converted and read', (text) => {
     const bytes = textToByteString(text);
     expect(bytes).toHaveLength(Buffer.byteLength(text));
     expect(Math.max(0, ...[...bytes].map((character) => character.charCodeAt(0)))).toBeLessThan(256);
@@ -27,7 +27,7 @@ describe('text as bytes', () => {
     );
   });
 
-  test('[PD-8] Bytes in memory that threads share are read the same way', () => {
+  test('[PD-8] Bytes in shared memory are read the same way', () => {
     const shared = new Uint8Array(new SharedArrayBuffer(4));
     shared.set([0x22, 0xc3, 0xa9, 0x22]);
     expect(byteStringToText(bytesToByteString(shared))).toBe('"é"');
@@ -35,9 +35,12 @@ describe('text as bytes', () => {
 });
 
 describe('values as JSON', () => {
-  test.each([[null], [0], ['é😀'], [{ a: ['名'] }], [{ nested: { __proto__x: 1 } }]])('[S6] %j comes back', (value) => {
-    expect(parseRawJson(rawJson(value))).toEqual(value);
-  });
+  test.each([[null], [0], ['é😀'], [{ a: ['名'] }], [{ nested: { __proto__x: 1 } }]])(
+    '[S6] %j is the same after it is written and read',
+    (value) => {
+      expect(parseRawJson(rawJson(value))).toEqual(value);
+    },
+  );
 
   test('[wire 2.1] A value without a JSON form becomes null, and half a character is escaped', () => {
     expect(rawJson(undefined)).toBe('null');

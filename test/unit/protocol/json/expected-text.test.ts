@@ -16,6 +16,6 @@ test.each<[expected: string, value: unknown, text: string]>([
   ['(__type | __type.o1 | __type.o2 | null)', { type: 'basic' }, 'must be object of another shape'],
   ['undefined', 1, 'must be absent, found number'],
   ['(null | undefined)', 1, 'must be null, found number'],
-])('the mismatch of %s and %j is described in words that its sender knows', (expected, value, text) => {
+])('the mismatch of %s and %j is described in words of JSON', (expected, value, text) => {
   expect(mismatchText(expected, value)).toBe(text);
 });

@@ -3,7 +3,7 @@ import { findTextMember } from '../../../../src/protocol/json/json-member.ts';
 
 const find = (text: string): string | undefined => findTextMember(Buffer.from(text), 'stream_name');
 
-test('[wire 3.1] a text is found at any position, and with any spelling of its name', () => {
+test('[wire 3.1] a text is found at any position and with any spelling of its name', () => {
   expect(find('{"stream_name":"a"}')).toBe('a');
   expect(find(' { "data" : [1,{"stream_name":"no"}] , "stream_name" : "é\\n" , "x" : 1 }')).toBe('é\n');
   expect(find('{"stream\\u005fname":"a"}')).toBe('a');

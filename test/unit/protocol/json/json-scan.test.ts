@@ -5,7 +5,7 @@ import { damage, nestingOf, randomJson } from '../../../support/random/json-text
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
 describe('the end of a value', () => {
-  test('[wire 1.5] The end is the end of the value, for any bytes that follow', () => {
+  test('[wire 1.5] A value ends at its own end, whatever bytes follow', () => {
     forEachSeed(2000, (random) => {
       const value = randomJson(random);
       const rest = random.pick([',', '}', ']', ' ', '\n', '"', 'x', '']);
@@ -14,7 +14,7 @@ describe('the end of a value', () => {
     });
   });
 
-  test('[wire 1.5] Exactly the values that are valid JSON are read as a whole', () => {
+  test('[wire 1.5] A value is read to its end exactly if it is valid JSON', () => {
     forEachSeed(5000, (random) => {
       const bytes = damage(random, encode(randomJson(random)));
       const start = bytes.findIndex((byte) => ![0x20, 0x09, 0x0a, 0x0d].includes(byte));
@@ -82,7 +82,7 @@ describe('nesting', () => {
   test.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('[guarantees 4] %s are read 128 deep, and refused at the 129th', (_kind, open, close) => {
+  ])('[guarantees 4] %s are accepted 128 levels deep, and refused at the 129th', (_kind, open, close) => {
     const nested = (levels: number) => encode(open.repeat(levels) + (open === '[' ? '' : '1') + close.repeat(levels));
     for (const levels of [1, 127, 128]) expect(skipValue(nested(levels), 0, 0)).toBe(nested(levels).length);
     const result = skipValue(nested(129), 0, 0);
@@ -94,7 +94,7 @@ describe('nesting', () => {
     expect(skipValue(encode(text), 0, 0)).toBe(text.length);
   });
 
-  test('[fault 41] A text of opening brackets is refused early, at any length', () => {
+  test('[fault 41] A text of opening brackets is refused at the 129th, at any length', () => {
     const bytes = new Uint8Array(4_000_000).fill(0x5b);
     expect(offenceAt(skipValue(bytes, 0, 0))).toBe(JSON_DEPTH_MAX);
   });

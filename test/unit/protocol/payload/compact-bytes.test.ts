@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { nodeText } from '../../../../src/protocol/json/node-text.ts';
+import { nodeText } from '../../../../src/protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
 import { COMPACT_BYTES_MAX, TAG } from '../../../../src/protocol/payload/compact-layout.ts';
@@ -12,7 +12,7 @@ import { readShape, type Shape } from '../../../../src/protocol/payload/shape.ts
 import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
 import { CompactPair } from '../../../support/random/compact-pair.ts';
 import { randomJson } from '../../../support/random/json-texts.ts';
-import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
+import { forEachSeed, RUNS_ALL_SEEDS, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
 interface Vector {
   readonly case: string;
@@ -35,7 +35,7 @@ describe('vectors', () => {
     expect(Buffer.from(encoder.memory).toString('hex', payload.start, payload.start + payload.length)).toBe(hex);
   });
 
-  test.each(vectors)('[wire 2.4] $case: the bytes become this value, anywhere in memory', ({ value, shapes, hex }) => {
+  test.each(vectors)('[wire 2.4] $case: the bytes become this value, at any offset', ({ value, shapes, hex }) => {
     const decoder = new CompactDecoder(nodeText, (number) => {
       const keys = shapes[number];
       return keys && shape(keys);
@@ -85,7 +85,7 @@ describe('invalid bytes', () => {
     expect({}, 'no prototype was touched').not.toHaveProperty('a');
   });
 
-  test('[wire 2.4] a payload over 256 KiB is refused, and one whose JSON would be too long', () => {
+  test('[wire 2.4] a payload over 256 KiB, or whose JSON would be too long, is refused', () => {
     const decoder = new CompactDecoder(nodeText, () => shape(['k'.repeat(1000)]));
     const large = Buffer.alloc(COMPACT_BYTES_MAX + 1);
     expect(() => decoder.decode(large, 0, large.length)).toThrow('at most 262144 bytes');
@@ -125,7 +125,7 @@ describe('invalid bytes', () => {
         JSON.stringify(value),
       );
     });
-    if (process.env.SVC_TEST_SEED !== undefined) return;
+    if (!RUNS_ALL_SEEDS) return;
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(500);
   });
 });

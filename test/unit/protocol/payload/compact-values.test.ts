@@ -110,7 +110,7 @@ describe('the compact form', () => {
     expectSame(pair, { a: 'text', b: 'more' });
   });
 
-  test('[wire 2.4] a toJSON that encodes a value itself harms neither payload', () => {
+  test('[wire 2.4] allows a toJSON that encodes another value', () => {
     const pair = new CompactPair();
     let inner: unknown = 'not run';
     const value = {
@@ -150,7 +150,7 @@ describe('the compact form', () => {
 });
 
 describe('a shape', () => {
-  test('[wire 2.4] requests a number when it occurs the second time, once', () => {
+  test('[wire 2.4] requests a number once, when it occurs the second time', () => {
     const pair = new CompactPair();
     const asked = Array.from({ length: 5 }, (_, at) => {
       pair.encode({ row: at, of: { table: 1 } });

@@ -23,7 +23,7 @@ describe('a chain of calls', () => {
     });
   });
 
-  test('[I8] Two functions that call each other are stopped alike', () => {
+  test('[I8] Two functions that call each other are stopped in the same way', () => {
     const engine = new EngineInMemory();
     const [caller, ping, pong] = [engine.connect(), engine.connect(), engine.connect()];
     ping.register('ping');
@@ -50,7 +50,7 @@ describe('a chain of calls', () => {
     ['svc.depth=63', 'svc.depth=64,svc.function.id=math%3A%3Aadd'],
     ['a=1, svc.depth=7 ,b=2;c=3', 'a=1, svc.depth=8,b=2;c=3,svc.function.id=math%3A%3Aadd'],
     ['svc.function.id=old,k=v', 'svc.function.id=math%3A%3Aadd,k=v,svc.depth=1'],
-  ])('[I8] Baggage %j goes on as %j', (baggage, expected) => {
+  ])('[I8] The baggage %j is passed on as %j', (baggage, expected) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('math::add');
@@ -58,7 +58,7 @@ describe('a chain of calls', () => {
     expect(worker.nextCall().baggage).toBe(expected);
   });
 
-  test.each([64, 65, 1e6])('[I8] A call that says it is %d deep is refused', (depth) => {
+  test.each([64, 65, 1e6])('[I8] A call of depth %d is refused', (depth) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -67,7 +67,7 @@ describe('a chain of calls', () => {
     expect(worker.received()).toEqual([]);
   });
 
-  test('[I8] Built-in functions are under the same limit', () => {
+  test('[I8] Built-in functions have the same limit', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const id = caller.invoke('engine::functions::list', {}, { baggage: 'svc.depth=64' });
@@ -85,7 +85,7 @@ describe('a chain of calls', () => {
 });
 
 describe('the trace of a call', () => {
-  test('[wire 5.5] The trace of the caller goes on to the worker, with the name of the function', () => {
+  test('[wire 5.5] The trace of the caller is passed to the worker, with the name of the function', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -101,7 +101,7 @@ describe('the trace of a call', () => {
     expect(caller.answerTo(id)).toMatchObject({ traceparent, baggage: 'k=v' });
   });
 
-  test('[wire 2.1] What the caller did not send is left out, never null', () => {
+  test('[wire 2.1] Fields that the caller did not send are absent, not null', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');

@@ -14,7 +14,7 @@ import {
   SUBPROTOCOL_COMPACT,
   type Subprotocol,
 } from '../../../../src/protocol/frames/subprotocols.ts';
-import { nodeText } from '../../../../src/protocol/json/node-text.ts';
+import { nodeText } from '../../../../src/protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
@@ -186,7 +186,7 @@ function teach(caller: Peer, value: unknown): void {
 }
 
 describe('a compact payload', () => {
-  test('[wire 2.4] reaches a worker unchanged, after the shapes that it needs and does not have', () => {
+  test('[wire 2.4] reaches a worker unchanged, after the shapes that the worker does not have yet', () => {
     const { caller, worker } = setUp();
     teach(caller, ORDER);
     caller.call('f', caller.compact(ORDER));
@@ -204,7 +204,7 @@ describe('a compact payload', () => {
     ).toEqual(['call']);
   });
 
-  test('[wire 2.4] comes back in the numbers that were sent to the worker, which the caller knows', () => {
+  test('[wire 2.4] returns with shape numbers that the caller knows', () => {
     const { caller, worker } = setUp();
     teach(caller, ORDER);
     caller.call('f', caller.compact(ORDER));
@@ -215,13 +215,13 @@ describe('a compact payload', () => {
     expect(caller.take()).toEqual([{ kind: 'result', idLow: 7, idHigh: 0, isCompact: true, value: ORDER }]);
   });
 
-  test('[wire 2.4] may carry its keys', () => {
+  test('[wire 2.4] may hold its keys', () => {
     const { caller, worker } = setUp();
     caller.call('f', caller.compact(ORDER));
     expect(worker.take()).toMatchObject([{ kind: 'call', isCompact: true, value: ORDER }]);
   });
 
-  test('[wire 2.4] becomes JSON for a worker of the JSON form, and one of the binary form that did not ask for it', () => {
+  test('[wire 2.4] becomes JSON for a worker that did not ask for compact payloads', () => {
     const { caller, old, json } = setUp();
     teach(caller, ORDER);
     caller.call('json', caller.compact(ORDER));
@@ -251,7 +251,7 @@ describe('a compact payload', () => {
     expect(caller.take()).toMatchObject([{ kind: 'result', isCompact: false, value: { got: ORDER } }]);
   });
 
-  test('[I1] that cannot be read ends its call, and only that', () => {
+  test('[I1] that cannot be read ends only its call', () => {
     const { caller, worker, engine } = setUp();
     teach(caller, ORDER);
     const unknownShape = Buffer.from('800000' + '0f0f' + '030000' + '0001', 'hex');
@@ -283,8 +283,8 @@ describe('a compact payload', () => {
   });
 });
 
-describe('messages damaged by chance', () => {
-  test('[fault 33] on a connection of compact payloads harm no other', () => {
+describe('randomly damaged messages', () => {
+  test('[fault 33] on one connection do not affect another', () => {
     forEachSeed(60, (random) => {
       const { engine, caller, worker } = setUp();
       const attacker = new Peer(engine, SUBPROTOCOL_COMPACT);
@@ -313,21 +313,21 @@ function damaged(random: SeededRandom, bytes: Buffer): Buffer {
   return random.chance(30) ? bytes.subarray(random.below(bytes.length)) : bytes;
 }
 
-describe('numbers of shapes', () => {
-  test('[wire 2.4] are the same for all connections, and sent to every connection that asks', () => {
+describe('shape numbers', () => {
+  test('[wire 2.4] are the same for all connections that ask for them', () => {
     const { caller, worker } = setUp();
     caller.write((messages) => messages.shape(0, '["a","b"]'));
     caller.write((messages) => messages.shape(0, '["b","a"]'));
     worker.write((messages) => messages.shape(0, ' [ "a", "\\u0062" ] '));
-    const told = [
+    const shapesSent = [
       { kind: 'shape', number: 0, value: ['a', 'b'] },
       { kind: 'shape', number: 1, value: ['b', 'a'] },
     ];
-    expect(caller.take()).toEqual(told);
-    expect(worker.take()).toEqual([told[0]]);
+    expect(caller.take()).toEqual(shapesSent);
+    expect(worker.take()).toEqual([shapesSent[0]]);
   });
 
-  test('[wire 2.4] an invalid list is refused, and the connection goes on', () => {
+  test('[wire 2.4] in an invalid list are refused, and the connection stays open', () => {
     const { caller, engine } = setUp();
     for (const text of ['', '{}', '["a","a"]', '["__proto__"]', `["${'k'.repeat(1024)}"]`]) {
       caller.write((messages) => messages.shape(0, text));
@@ -337,7 +337,7 @@ describe('numbers of shapes', () => {
     expect(caller.take()).toMatchObject([{ kind: 'shape', number: 0 }]);
   });
 
-  test('[wire 2.4] a connection of a restricted port gets none, and sends payloads with their keys', () => {
+  test('[wire 2.4] are not given to a restricted connection, whose payloads hold their keys', () => {
     const { engine, worker } = setUp();
     const none = { functions: undefined, triggers: undefined, triggerTypes: undefined };
     const rules = { access: undefined, rate: undefined, port: { hooks: none, middlewareFunctionId: undefined } };
@@ -353,7 +353,7 @@ describe('numbers of shapes', () => {
     expect(worker.take()).toMatchObject([{ kind: 'call', isCompact: true, value: ORDER }]);
   });
 
-  test('[guarantees 4] a connection gets 1024 of them, all together 4096; further ones are counted', () => {
+  test('[guarantees 4] are limited to 1024 per connection and 4096 in all, and refused ones are counted', () => {
     const { engine } = setUp();
     const peers = Array.from({ length: 5 }, () => new Peer(engine, SUBPROTOCOL_COMPACT));
     for (const [of, peer] of peers.entries()) {
@@ -361,8 +361,8 @@ describe('numbers of shapes', () => {
         for (let at = 0; at <= SHAPES_ASKED_MAX; at++) messages.shape(0, `["k-${of}-${at}"]`);
       });
     }
-    const told = peers.map((peer) => peer.take().filter(({ kind }) => kind === 'shape').length);
-    expect(told).toEqual([SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, 0]);
+    const shapesSent = peers.map((peer) => peer.take().filter(({ kind }) => kind === 'shape').length);
+    expect(shapesSent).toEqual([SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, SHAPES_ASKED_MAX, 0]);
     expect(engine.context.compact.shapes.size).toBe(SHAPES_MAX);
     expect(engine.count('shapes.refused')).toBe(4 + 1 + SHAPES_ASKED_MAX);
   });

@@ -56,7 +56,7 @@ describe('the deadline of a call', () => {
     expect(caller.errorCodeOf(id)).toBe('TIMEOUT');
   });
 
-  test('[I3] A call that is answered in time gets no second answer at its deadline', () => {
+  test('[I3] An answered call gets no second answer at its deadline', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -67,7 +67,7 @@ describe('the deadline of a call', () => {
     expect(engine.count('invocations.timed_out')).toBe(0);
   });
 
-  test('[I3] A worker with the SDK of the engine is sent its deadline, a foreign one is not', () => {
+  test('[I3] A worker with the SDK of the engine is sent the deadline, and a foreign worker is not', () => {
     const engine = new EngineInMemory();
     const [caller, own, foreign] = [engine.connect(), engine.connect({ ownSdk: true }), engine.connect()];
     own.register('own');
@@ -104,7 +104,7 @@ describe('deadlines that cannot be kept', () => {
     expect(worker.received()).toEqual([]);
   });
 
-  test('[I3] A deadline too large for a number is refused, not treated as absent', () => {
+  test('[I3] A timeout_ms too large for a number is refused, not treated as absent', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-describe('calls while the engine stops', () => {
+describe('calls while the engine drains', () => {
   test('[guarantees 3.3] New calls are refused with SHUTTING_DOWN', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
@@ -31,7 +31,7 @@ describe('calls while the engine stops', () => {
     expect(caller.answerTo(id).result).toBe('finished');
   });
 
-  test('[guarantees 3.3] Running calls may still make the calls they need, with and without a chain in their baggage', () => {
+  test('[guarantees 3.3] Running calls may make more calls, with and without a depth in their baggage', () => {
     const engine = new EngineInMemory();
     const [caller, outer, inner] = [engine.connect(), engine.connect(), engine.connect()];
     outer.register('outer');
@@ -58,7 +58,7 @@ describe('calls while the engine stops', () => {
     expect(engine.count('invocations.void_dropped', 'SHUTTING_DOWN')).toBe(1);
   });
 
-  test('[guarantees 3.3] Triggers do not begin anything either', () => {
+  test('[guarantees 3.3] Triggers do not fire', () => {
     const engine = new EngineInMemory();
     const watcher = engine.connect();
     watcher.register('watch');
@@ -83,5 +83,16 @@ describe('calls while the engine stops', () => {
     const entry = engine.port.functionEntry('f');
     expect(entry === undefined ? undefined : engine.port.functionRow(entry).status).toBe('draining');
     expect(engine.port.workers().map((session) => engine.port.workerRow(session).status)).toEqual(['draining']);
+  });
+
+  test('[G2] After the drain nothing is handed out any more, not even calls of running handlers', () => {
+    const engine = new EngineInMemory();
+    const [caller, worker] = [engine.connect(), engine.connect()];
+    worker.register('f');
+    engine.context.isDraining = true;
+    engine.context.isStopped = true;
+    const id = caller.invoke('f', {}, { baggage: 'svc.depth=1' });
+    expect(caller.errorCodeOf(id)).toBe('SHUTTING_DOWN');
+    expect(worker.received()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asRawJson, byteStringToText, textToByteString } from '../../../../src/protocol/json/byte-string.ts';
 import type { BuiltinCall } from '../../../../src/router/builtin.ts';
-import { withCallerId } from '../../../../src/router/calls/caller-id.ts';
+import { withCallerId } from '../../../../src/router/calls/invoke.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { objectText, randomJson } from '../../../support/random/json-texts.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
@@ -9,7 +9,7 @@ import { forEachSeed } from '../../../support/random/seeded-random.ts';
 const DROP_IN = { settings: { isDropIn: true } };
 
 describe('the id of the caller in payloads', () => {
-  test('[PD-8] Outside drop-in mode no payload of a worker is touched', () => {
+  test('[PD-8] Outside drop-in mode no payload changes', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -17,7 +17,7 @@ describe('the id of the caller in payloads', () => {
     expect(worker.nextCall().data).toEqual({ x: 1 });
   });
 
-  test('[PD-8] In drop-in mode it is put into every object, before the other members', () => {
+  test('[PD-8] In drop-in mode every object payload has it as the first member', () => {
     const engine = new EngineInMemory(DROP_IN);
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -28,7 +28,7 @@ describe('the id of the caller in payloads', () => {
     expect(second).toEqual({ _caller_worker_id: caller.workerId });
   });
 
-  test.each([[null], [5], ['text'], [[1]], [true]])('[wire 5.1] A payload of %j stays as it is', (data) => {
+  test.each([[null], [5], ['text'], [[1]], [true]])('[wire 5.1] A payload of %j does not change', (data) => {
     const engine = new EngineInMemory(DROP_IN);
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -51,7 +51,7 @@ describe('the id of the caller in payloads', () => {
     expect(worker.socket.texts.at(-1)).not.toContain('forged');
   });
 
-  test('[PD-8] The same key deeper in the payload is left alone', () => {
+  test('[PD-8] The same key deeper in the payload does not change', () => {
     const engine = new EngineInMemory(DROP_IN);
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -62,7 +62,7 @@ describe('the id of the caller in payloads', () => {
     });
   });
 
-  test('[PD-8] All other bytes stay: digits, spellings, repeated keys, umlauts', () => {
+  test('[PD-8] All other bytes are unchanged: digits, spellings, repeated keys, umlauts', () => {
     const data = '{ "big":12345678901234567890 ,"n":1.0e2, "a":1,"a":2,"s":"\\u00e9é", "_caller_worker_id":"x" }';
     expect(text(data)).toBe(
       '{"_caller_worker_id":"w","big":12345678901234567890,"n":1.0e2,"a":1,"a":2,"s":"\\u00e9é"}',
@@ -105,7 +105,7 @@ describe('the id of the caller in payloads', () => {
 });
 
 describe('names of `iii`', () => {
-  test('[PD-2b] In drop-in mode a call of `iii::` reaches what is registered under `svc::`', () => {
+  test('[PD-2b] In drop-in mode a call of `iii::` reaches the function registered under `svc::`', () => {
     const engine = new EngineInMemory(DROP_IN);
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('svc::durable::publish');
@@ -115,7 +115,7 @@ describe('names of `iii`', () => {
     expect(worker.received('invokefunction')).toHaveLength(2);
   });
 
-  test('[PD-2b] Outside it such an id is an ordinary id', () => {
+  test('[PD-2b] Outside drop-in mode such an id is an ordinary id', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('svc::x');
@@ -125,7 +125,7 @@ describe('names of `iii`', () => {
     expect(worker.nextCall().function_id).toBe('iii::x');
   });
 
-  test('[wire 5.5] The name of the function travels under the key of svc, in drop-in mode under that of `iii`', () => {
+  test('[wire 5.5] The name of the function is sent under the key of svc, in drop-in mode under that of `iii`', () => {
     for (const [isDropIn, key] of [
       [false, 'svc.function.id'],
       [true, 'iii.function.id'],

@@ -1,22 +1,23 @@
-// The whole engine in memory under workers that do anything in any order. After each step the tables must agree with
+// The engine in memory with workers that act in random order. After each step the tables must agree with
 // each other and with what the workers were sent. A failure names its seed; see `support/random/seeded-random.ts`.
 
 import { expect, test } from 'vitest';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import type { ReceivedFrame } from '../../../support/fakes/fake-socket.ts';
-import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
+import { forEachSeed, RUNS_ALL_SEEDS, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
 const FUNCTIONS = ['f', 'g', 'shop::h'];
 const TYPES = ['hook', 'timer', 'engine::workers-available', 'engine::functions-available'];
 const TRIGGERS = ['t1', 't2', 't3', 't4', 't5'];
 
-test('[W3] In any order of events, tables, sessions and workers agree, and every call is answered once', () => {
+test('[W3] In any order of events, tables and workers agree, and every call is answered once', () => {
   const done = { calls: 0, answers: 0, closed: 0, deliveries: 0 };
   forEachSeed(25, (random) => new Play(random, done).run(150));
   // The run must reach everything that it tests.
-  if (process.env.SVC_TEST_SEED !== undefined) return;
-  expect(Math.min(...Object.values(done))).toBeGreaterThan(100);
+  if (!RUNS_ALL_SEEDS) return;
+  // About 195, with a deviation of 20.
+  expect(Math.min(...Object.values(done))).toBeGreaterThan(30);
 });
 
 interface Player {
@@ -121,7 +122,7 @@ class Play {
 
   #provide({ worker, known }: Player): void {
     const type = this.#random.pick(TYPES);
-    // It forgets what it knew of the type: it receives all of it again.
+    // It drops what it knew of the type, and receives all triggers again.
     for (const key of [...known.keys()]) if (key.startsWith(`${type} `)) known.delete(key);
     worker.provideType(type);
   }

@@ -34,10 +34,16 @@ describe('a fire-and-forget call', () => {
     expect(caller.received()).toEqual([]);
     expect(engine.count('invocations.late_results')).toBe(0);
   });
+
+  test('[I1] A fire-and-forget call of a built-in function is counted when it fails', () => {
+    const engine = new EngineInMemory();
+    engine.connect().invokeVoid('engine::workers::register', { pid: 'many' });
+    expect(engine.count('invocations.void_failed')).toBe(1);
+  });
 });
 
 describe('a call that is dropped', () => {
-  test('[V1] No worker has the function: counted, not answered', () => {
+  test('[V1] Without a worker for the function it is counted, not answered', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     caller.invokeVoid('missing::home');
@@ -45,7 +51,7 @@ describe('a call that is dropped', () => {
     expect(engine.count('invocations.void_dropped', 'function_not_found')).toBe(1);
   });
 
-  test('[V1] The worker has a full buffer: counted, and the caller goes on', () => {
+  test('[V1] With a full buffer of the worker it is counted, and the caller goes on', () => {
     const engine = new EngineInMemory({ limits: { outboundBufferBytes: 1000, outboundCloseBytes: 5000 } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -60,7 +66,7 @@ describe('a call that is dropped', () => {
     expect(caller.received().map(({ type }) => type)).toEqual(['pong']);
   });
 
-  test('[V1] The engine is at its limit of calls: counted', () => {
+  test('[V1] At the limit of calls of the engine it is counted', () => {
     const engine = new EngineInMemory({ settings: { inFlightMax: 1 } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -70,7 +76,7 @@ describe('a call that is dropped', () => {
     expect(engine.count('invocations.void_dropped', 'OVERLOADED')).toBe(1);
   });
 
-  test('[V1] The engine is draining: counted', () => {
+  test('[V1] While the engine drains it is counted', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -85,7 +91,7 @@ describe('a call that is dropped', () => {
     ['a blank namespace', { namespace: ' ' }, 'INVALID_NAMESPACE'],
     ['another namespace', { namespace: 'shop' }, 'function_not_found'],
     ['a chain that is too deep', { baggage: 'svc.depth=64' }, 'DEPTH_EXCEEDED'],
-  ])('[V1] It has %s: counted', (_case, fields, reason) => {
+  ])('[V1] With %s it is counted', (_case, fields, reason) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -95,7 +101,7 @@ describe('a call that is dropped', () => {
   });
 });
 
-describe('limits of callers that wait', () => {
+describe('the limit of awaited calls', () => {
   test('[guarantees 4] A caller at its limit of awaited calls may still make fire-and-forget calls', () => {
     const engine = new EngineInMemory({ limits: { inFlightPerCaller: 1 } });
     const [caller, worker] = [engine.connect(), engine.connect()];

@@ -23,7 +23,7 @@ describe('frames that cannot be read', () => {
     expect(engine.logLines.filter((line) => line.includes('Frame dropped'))).toHaveLength(1);
   });
 
-  test('[X22] The log says where the fault is, and quotes nothing of the frame', () => {
+  test('[X22] The log has the position of the fault, and quotes nothing of the frame', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.send('{"type":"invokefunction","function_id":"f","data":{"password":"hunter2"}');
@@ -32,7 +32,7 @@ describe('frames that cannot be read', () => {
     expect(line).not.toContain('hunter2');
   });
 
-  test('[X22] Only with log_payloads the beginning of it is quoted', () => {
+  test('[X22] With log_payloads the log quotes the beginning of the frame', () => {
     const engine = new EngineInMemory({ settings: { logPayloads: true } });
     const worker = engine.connect();
     worker.send(`{"x":"é${'y'.repeat(1000)}`);
@@ -71,14 +71,14 @@ describe('frames without an effect', () => {
 });
 
 describe('binary frames', () => {
-  test('[wire 1.5] JSON in one is read like text', () => {
+  test('[wire 1.5] JSON in a binary frame is read like text', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.sendBinary({ type: 'registerfunction', id: 'é' });
     expect(engine.context.functions.get('é')).toBeDefined();
   });
 
-  test('[wire 1.5] One that is not UTF-8 is dropped before any part of it is passed on', () => {
+  test('[wire 1.5] A frame that is not UTF-8 is dropped as a whole', () => {
     const engine = new EngineInMemory();
     const [sender, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -106,13 +106,37 @@ describe('binary frames', () => {
   });
 });
 
-describe('what is absent and what is null', () => {
+describe('deeply nested frames', () => {
+  test('Every payload field may be nested up to the limit', () => {
+    const engine = new EngineInMemory();
+    const [caller, worker] = [engine.connect(), engine.connect()];
+    const deep = `${'['.repeat(127)}${']'.repeat(127)}`;
+    worker.send(`{"type":"registerfunction","id":"f","request_format":${deep},"metadata":${deep}}`);
+    caller.send(`{"type":"registertrigger","id":"t","trigger_type":"x","function_id":"f","config":${deep}}`);
+    caller.send(`{"type":"invokefunction","invocation_id":"i","function_id":"f","data":${deep},"metadata":${deep}}`);
+    const call = worker.nextCall();
+    worker.send(`{"type":"invocationresult","invocation_id":"${call.invocation_id}","error":${deep}}`);
+    expect(caller.errorCodeOf('i')).toBe('invocation_failed');
+    caller.ask('engine::functions::info', { function_id: 'f' });
+    caller.ask('engine::registered-triggers::info', { id: 't' });
+    expect(engine.count('frames.refused')).toBe(0);
+  });
+
+  test('[guarantees 4] A list of functions is answered even if it nests deeper than a frame may', () => {
+    const engine = new EngineInMemory();
+    const caller = engine.connect();
+    caller.send(`{"type":"registerfunction","id":"f","metadata":${'['.repeat(127)}${']'.repeat(127)}}`);
+    expect(caller.ask('engine::functions::list')).toMatchObject({ functions: [{ function_id: 'f' }] });
+  });
+});
+
+describe('absent and null', () => {
   test.each([
     ['absent', '', null],
     ['null', ',"data":null', null],
     ['false', ',"data":false', false],
     ['an empty text', ',"data":""', ''],
-  ])('[wire 2.1] A payload that is %s arrives as such, and always arrives', (_case, data, expected) => {
+  ])('[wire 2.1] A payload that is %s is passed on as such', (_case, data, expected) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -137,7 +161,7 @@ describe('what is absent and what is null', () => {
     expect(rest).toEqual(expected);
   });
 
-  test('[wire 2.1] No frame of the engine has a null for a field that may be left out', () => {
+  test('[wire 2.1] No frame of the engine has null for an absent field', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect({ ownSdk: true }), engine.connect({ ownSdk: true })];
     worker.register('f', { description: null, metadata: null });
@@ -156,7 +180,7 @@ describe('what is absent and what is null', () => {
   });
 });
 
-describe('errors in a shape that callers would not recognise', () => {
+describe('errors of an unknown shape', () => {
   test.each([
     [
       'a stack of null, which makes Node clients lose the error',
@@ -174,7 +198,7 @@ describe('errors in a shape that callers would not recognise', () => {
       { code: 'A', message: 'no', stacktrace: 'at x', reason: null },
       { code: 'A', message: 'no', stacktrace: 'at x' },
     ],
-  ])('[wire 2.1] With %s the caller still gets code and message', (_case, error, expected) => {
+  ])('[wire 2.1] With %s the caller gets code and message', (_case, error, expected) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -191,7 +215,7 @@ describe('namespaces', () => {
     ['shop', { code: 'function_not_found', message: 'Function f not found in namespace shop.' }],
     [' ', { code: 'INVALID_NAMESPACE', message: 'The namespace must not be blank' }],
     ['', { code: 'INVALID_NAMESPACE', message: 'The namespace must not be blank' }],
-  ])('[wire 3.4] A call into the namespace %j comes to %j', (namespace, expected) => {
+  ])('[wire 3.4] A call into the namespace %j ends with %j', (namespace, expected) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -203,7 +227,7 @@ describe('namespaces', () => {
 });
 
 describe('jobs', () => {
-  test('[Q2] Without a queue module an enqueue is refused with the reason, and leaves no trace', () => {
+  test('[Q2] Without a queue module an enqueue is refused with the reason', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -219,7 +243,7 @@ describe('jobs', () => {
     expect(engine.count('enqueue.refused', 'QUEUE_NOT_FOUND')).toBe(1);
   });
 
-  test('[wire 5.4] Without an id nothing is answered, but counted', () => {
+  test('[wire 5.4] An enqueue without an id is counted, and not answered', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const action = { type: 'enqueue', queue: 'payment' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('a call that was handed over', () => {
-  test('[I2] It is never given to a second worker, whatever happens to the first', () => {
+  test('[I2] It is never given to a second worker when the first leaves', () => {
     const engine = new EngineInMemory();
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
@@ -13,7 +13,7 @@ describe('a call that was handed over', () => {
     expect(second.received()).toEqual([]);
   });
 
-  test('[I2] It is not given to a second worker either while its bytes still wait to be written', () => {
+  test('[I2] It is not given to a second worker even if its bytes were not written yet', () => {
     const engine = new EngineInMemory();
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
@@ -45,7 +45,7 @@ describe('a call that was handed over', () => {
   });
 });
 
-describe('a call that was not handed over yet', () => {
+describe('the choice of a worker', () => {
   test('[I2] A worker whose connection is gone is not chosen', () => {
     const engine = new EngineInMemory();
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
@@ -55,7 +55,7 @@ describe('a call that was not handed over yet', () => {
     expect(second.received('invokefunction')).toHaveLength(3);
   });
 
-  test('[I2] A worker that the engine itself has closed in the same turn is not chosen', () => {
+  test('[I2] A worker that the engine has closed in the same turn is not chosen', () => {
     const engine = new EngineInMemory();
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');

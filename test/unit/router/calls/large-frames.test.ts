@@ -41,7 +41,7 @@ describe('a large frame that another thread scans', () => {
     expect(worker.nextCall().data).toBe(4);
   });
 
-  test('[I7] A second large frame after it is sent to the thread in its turn', async () => {
+  test('[I7] A second large frame is sent to the thread after the first', async () => {
     const engine = new EngineInMemory();
     const [sender, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -70,7 +70,7 @@ describe('a large frame that another thread scans', () => {
     expect(worker.received('invokefunction').map(({ data }) => data === LARGE)).toEqual([true, false]);
   });
 
-  test('[wire 1.5] If it is not a frame, it is dropped and later frames are handled', async () => {
+  test('[wire 1.5] An invalid frame is dropped, and later frames are handled', async () => {
     const engine = new EngineInMemory();
     const sender = engine.connect();
     sender.send(`{"type":"ping","x":"${LARGE}`);
@@ -104,7 +104,7 @@ describe('a large frame that another thread scans', () => {
     expect(caller.answerTo(id).result).toBe(LARGE);
   });
 
-  test('[I7] One byte less, and it is handled at once', () => {
+  test('[I7] A frame one byte smaller is handled at once', () => {
     const engine = new EngineInMemory();
     const sender = engine.connect();
     const empty = JSON.stringify({ type: 'ping', x: '' });
@@ -116,8 +116,8 @@ describe('a large frame that another thread scans', () => {
   });
 });
 
-describe('a connection that keeps sending meanwhile', () => {
-  test('[guarantees 1.2] What waits is bounded: beyond that all of it is handled by the router, in order', async () => {
+describe('a connection that sends more frames during the scan', () => {
+  test('[guarantees 1.2] Waiting frames are limited, and over the limit the router handles all of them in order', async () => {
     const engine = new EngineInMemory();
     const [sender, worker] = [engine.connect(), engine.connect(ROOMY)];
     worker.register('f');
@@ -139,8 +139,8 @@ describe('a connection that keeps sending meanwhile', () => {
   });
 });
 
-describe('connections that keep sending meanwhile', () => {
-  test('[guarantees 1.2] Nearly empty frames count towards the bound too', async () => {
+describe('connections that send more frames during the scan', () => {
+  test('[guarantees 1.2] Nearly empty frames count towards the limit', async () => {
     const engine = new EngineInMemory();
     const [sender, worker] = [engine.connect(), engine.connect(ROOMY)];
     worker.register('f');
@@ -153,12 +153,12 @@ describe('connections that keep sending meanwhile', () => {
   });
 });
 
-describe('a connection that ends meanwhile', () => {
+describe('a connection that ends during the scan', () => {
   test.each([
     ['a function', { type: 'registerfunction', id: 'ghost', description: LARGE }],
     ['a trigger', { type: 'registertrigger', id: 't', trigger_type: 'x', function_id: 'f', config: LARGE }],
     ['a trigger type', { type: 'registertriggertype', id: 'ghost', description: LARGE }],
-  ])('[W2] %s that it had sent is not registered after it has left', async (_kind, frame) => {
+  ])('[W2] %s that it sent is not registered after it has left', async (_kind, frame) => {
     const engine = new EngineInMemory();
     const leaver = engine.connect();
     leaver.send(frame);
@@ -173,7 +173,7 @@ describe('a connection that ends meanwhile', () => {
     expect(engine.count('frames.dropped', 'connection_closed')).toBe(2);
   });
 
-  test('[W2] A call that it had sent is not made after it has left', async () => {
+  test('[W2] A call that it sent is not made after it has left', async () => {
     const engine = new EngineInMemory();
     const [leaver, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -201,7 +201,7 @@ describe('a connection that ends meanwhile', () => {
 });
 
 describe('frames of any size from several connections', () => {
-  test('[I7] Each connection keeps its order, and the scans may end in any order', async () => {
+  test('[I7] Each connection keeps its order, in whatever order the scans end', async () => {
     await forEachSeedInTurn(8, async (random) => {
       const engine = new EngineInMemory({ random });
       const worker = engine.connect();

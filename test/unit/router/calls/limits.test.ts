@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('calls in flight', () => {
-  test('[guarantees 4] A worker at its limit is passed over, and all of them at theirs answer OVERLOADED', () => {
+  test('[guarantees 4] A worker at its limit is skipped, and OVERLOADED is answered if all are at their limit', () => {
     const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 } });
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
@@ -16,7 +16,7 @@ describe('calls in flight', () => {
     expect([first, second].map((worker) => worker.received().length)).toEqual([1, 0]);
   });
 
-  test('[guarantees 4] A worker may state a lower limit than that of the engine, and no higher one', () => {
+  test("[guarantees 4] A worker may announce a lower limit than the engine's, and no higher one", () => {
     const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 } });
     const [caller, modest, boastful] = [engine.connect(), engine.connect(), engine.connect()];
     modest.announce({ max_in_flight: 1 });
@@ -27,7 +27,7 @@ describe('calls in flight', () => {
     expect(caller.errorCodeOf(ids[3] ?? '')).toBe('OVERLOADED');
   });
 
-  test.each([0, -1, 1.5])('[guarantees 4] %d is not a limit that a worker can state', (max_in_flight) => {
+  test.each([0, -1, 1.5])('[guarantees 4] A worker cannot announce a limit of %d', (max_in_flight) => {
     const worker = new EngineInMemory().connect();
     const message = `max_in_flight: ${max_in_flight}, expected a whole number from 1`;
     const answer = worker.answerTo(worker.invoke('engine::workers::register', { max_in_flight }));
@@ -104,7 +104,7 @@ describe('registrations', () => {
     expect(engine.count('registrations.rejected')).toBe(1);
   });
 
-  test('[guarantees 4] At the limit it may renew its functions, and replace one that it withdraws', () => {
+  test('[guarantees 4] At the limit a worker may register its functions again, and replace one', () => {
     const engine = new EngineInMemory({ limits: { functionsPerWorker: 2 } });
     const worker = engine.connect();
     for (const id of ['a', 'b', 'a']) worker.register(id, { description: 'again' });
@@ -134,7 +134,7 @@ describe('registrations', () => {
     expect([...engine.context.triggers.bindings()].map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
-  test('[guarantees 4] A trigger that another worker took over no longer counts', () => {
+  test('[guarantees 4] A trigger that another worker has taken over does not count', () => {
     const engine = new EngineInMemory({ limits: { triggersPerWorker: 1 } });
     const [old, successor] = [engine.connect(), engine.connect()];
     old.bind('a', 'hook', 'f');
@@ -170,6 +170,15 @@ describe('registrations', () => {
     expect(worker.received()).toEqual([]);
     expect(['inside', 'outside'].map((id) => engine.context.functions.get(id)?.id)).toEqual([undefined, 'outside']);
   });
+
+  test('[guarantees 4] A description of 100 000 bytes is refused with its size and the limit', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.register('f', { description: 'x'.repeat(100_000) });
+    expect(worker.receivedOne('registrationrejected').message).toBe(
+      'Description, schemas, metadata and invocation take 100000 bytes, over the limit of 65536',
+    );
+  });
 });
 
 describe('ids of calls', () => {
@@ -177,10 +186,18 @@ describe('ids of calls', () => {
     ['x'.repeat(257), 'The function id is 257 bytes long, over the limit of 256'],
     ['', 'The function id must not be blank'],
     ['a\0', 'The function id must not contain control characters'],
-  ])('[guarantees 4] A call of %j is refused as a bad request, since no such function can exist', (id, message) => {
+  ])('[guarantees 4] A call of the invalid id %j is refused with BAD_REQUEST', (id, message) => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const invocationId = caller.invoke(id);
     expect(caller.answerTo(invocationId).error).toEqual({ code: 'BAD_REQUEST', message });
+  });
+
+  test('[guarantees 4] An invocation id longer than an id may be is refused under that id', () => {
+    const engine = new EngineInMemory();
+    const caller = engine.connect();
+    const id = 'x'.repeat(300);
+    caller.send({ type: 'invokefunction', invocation_id: id, function_id: 'f', data: {} });
+    expect(caller.errorCodeOf(id)).toBe('BAD_REQUEST');
   });
 });

@@ -20,7 +20,7 @@ describe('the answer to a call', () => {
     });
   });
 
-  test('[I1] An error of the handler comes through unchanged', () => {
+  test('[I1] An error of the handler reaches the caller unchanged', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -30,7 +30,7 @@ describe('the answer to a call', () => {
     expect(caller.answerTo(id).error).toEqual(error);
   });
 
-  test('[I1] If a worker sends result and error, the error counts', () => {
+  test('[I1] If a worker sends a result and an error, the error counts', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -102,12 +102,12 @@ describe('answers that are late, repeated or foreign', () => {
 
   test('[I1] A result from another connection is ignored, and the right one still counts', () => {
     const engine = new EngineInMemory();
-    const [caller, worker, stranger] = [engine.connect(), engine.connect(), engine.connect()];
+    const [caller, worker, outsider] = [engine.connect(), engine.connect(), engine.connect()];
     worker.register('f');
-    stranger.register('f2');
+    outsider.register('f2');
     const id = caller.invoke('f');
     const call = worker.nextCall();
-    stranger.result(call, 'forged');
+    outsider.result(call, 'forged');
     caller.result(call, 'forged by the caller');
     expect(caller.answersTo(id)).toEqual([]);
     worker.result(call, 'real');
@@ -137,7 +137,7 @@ describe('answers that are late, repeated or foreign', () => {
     expect(worker.received()).toEqual([]);
   });
 
-  test('[I1] A worker that answers under an id of its old connection is not believed', () => {
+  test('[I1] A result with a call id of an earlier connection is ignored', () => {
     const engine = new EngineInMemory();
     const [caller, old] = [engine.connect(), engine.connect()];
     old.register('f');
@@ -152,7 +152,64 @@ describe('answers that are late, repeated or foreign', () => {
   });
 });
 
-describe('whatever workers, callers and time do', () => {
+describe('two outcomes of one call at the same moment', () => {
+  test('[I1] A worker that leaves after its result does not change the answer', () => {
+    const engine = new EngineInMemory();
+    const [caller, worker] = [engine.connect(), engine.connect()];
+    worker.register('f');
+    const id = caller.invoke('f');
+    const call = worker.nextCall();
+    worker.result(call, 'just in time');
+    worker.drop();
+    expect(caller.answerTo(id).result).toBe('just in time');
+  });
+
+  test('[I1] A call whose deadline passes while the worker leaves gets one answer', () => {
+    for (const order of [0, 1]) {
+      const engine = new EngineInMemory();
+      const [caller, worker] = [engine.connect(), engine.connect()];
+      worker.register('f');
+      const id = caller.invoke('f', {}, { timeout_ms: 100 });
+      worker.received();
+      if (order === 0) worker.drop();
+      engine.advance(200);
+      if (order === 1) worker.drop();
+      expect(caller.errorCodeOf(id)).toBe(order === 0 ? 'invocation_stopped' : 'TIMEOUT');
+    }
+  });
+
+  test('[I1] A connection that is caller and worker leaves no open call', () => {
+    const engine = new EngineInMemory();
+    const [both, other] = [engine.connect(), engine.connect()];
+    both.register('f');
+    other.register('g');
+    const stopped = other.invoke('f');
+    both.invoke('g');
+    both.invoke('f');
+    const orphan = other.received().find((frame) => frame.function_id === 'g');
+    both.drop();
+    expect(other.errorCodeOf(stopped)).toBe('invocation_stopped');
+    if (orphan !== undefined) other.result(orphan, 'unused');
+    expect(engine.context.calls.openCount).toBe(0);
+    expect(engine.count('invocations.late_results')).toBe(0);
+  });
+
+  test('[I1] A result with the id of an earlier call does not reach the call that reuses its slot', () => {
+    const engine = new EngineInMemory();
+    const [caller, worker] = [engine.connect(), engine.connect()];
+    worker.register('f');
+    caller.invoke('f');
+    const old = worker.nextCall();
+    worker.result(old, 1);
+    const id = caller.invoke('f');
+    worker.result(old, 'under the old id');
+    expect(caller.answersTo(id)).toEqual([]);
+    worker.result(worker.nextCall(), 2);
+    expect(caller.answerTo(id).result).toBe(2);
+  });
+});
+
+describe('workers and callers in random order', () => {
   test('[I1] Every call of a connected caller is answered exactly once', () => {
     forEachSeed(25, (random) => {
       const engine = new EngineInMemory({ random, limits: { inFlightPerWorker: 3, inFlightPerCaller: 8 } });

@@ -3,8 +3,8 @@ import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 const TOO_DEEP = `${'['.repeat(129)}${']'.repeat(129)}`;
 
-describe('unreadable frames that show which caller waits', () => {
-  test('[I1] A caller whose payload is nested too deep gets BAD_REQUEST and not silence', () => {
+describe('unreadable frames with a readable call id', () => {
+  test('[I1] A call with a payload nested too deep gets BAD_REQUEST', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     caller.send(`{"type":"invokefunction","invocation_id":"c1","function_id":"math::add","data":${TOO_DEEP}}`);
@@ -13,7 +13,7 @@ describe('unreadable frames that show which caller waits', () => {
     expect(engine.count('frames.refused')).toBe(1);
   });
 
-  test('[I1] A caller whose action is unknown gets BAD_REQUEST that names the field', () => {
+  test('[I1] A call with an unknown action gets a BAD_REQUEST that names the field', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const id = caller.invoke('math::add', {}, { action: { type: 'sometime' } });
@@ -21,7 +21,7 @@ describe('unreadable frames that show which caller waits', () => {
     expect(caller.errorMessageOf(id)).toContain("field 'action");
   });
 
-  test('[I1] A worker whose result cannot be read ends the call, and a second result is late', () => {
+  test('[I1] An unreadable result ends its call, and a second result is late', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     const caller = engine.connect();
@@ -35,15 +35,15 @@ describe('unreadable frames that show which caller waits', () => {
     expect(engine.count('invocations.late_results')).toBe(1);
   });
 
-  test('[I1] A result that cannot be read ends no call of another worker', () => {
+  test('[I1] An unreadable result ends no call of another worker', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
-    const stranger = engine.connect();
+    const outsider = engine.connect();
     const caller = engine.connect();
     worker.register('math::add');
     const id = caller.invoke('math::add');
     const call = worker.nextCall();
-    stranger.send(`{"type":"invocationresult","invocation_id":"${String(call.invocation_id)}","result":${TOO_DEEP}}`);
+    outsider.send(`{"type":"invocationresult","invocation_id":"${String(call.invocation_id)}","result":${TOO_DEEP}}`);
     expect(caller.answersTo(id)).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('unreadable frames that show which caller waits', () => {
     expect(engine.count('frames.refused')).toBe(2);
   });
 
-  test('[I1] A large frame that another thread refused is answered in the same way, and later frames are handled', async () => {
+  test('[I1] A large frame that another thread refuses is answered in the same way', async () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const start = '{"type":"invokefunction","invocation_id":"c1","function_id":"f","metadata":"';

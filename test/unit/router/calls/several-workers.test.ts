@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('several workers with one function', () => {
-  test('[I6] Calls go to the one with the fewest in flight, ties in rotation', () => {
+  test('[I6] Calls go to the worker with the fewest in flight, and to equal ones in turn', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const workers = [engine.connect(), engine.connect(), engine.connect()];
@@ -11,7 +11,7 @@ describe('several workers with one function', () => {
     expect(workers.map((worker) => worker.received('invokefunction').length)).toEqual([2, 2, 2]);
   });
 
-  test('[I6] A worker that has finished gets the next call, wherever the rotation is', () => {
+  test('[I6] A worker that has finished gets the next call', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const workers = [engine.connect(), engine.connect(), engine.connect()];
@@ -24,7 +24,7 @@ describe('several workers with one function', () => {
     expect(workers.map((worker) => worker.received().length)).toEqual([0, 2, 0]);
   });
 
-  test('[I6] When one leaves, the function stays callable on the others', () => {
+  test('[I6] After one has left, the others get all calls', () => {
     const engine = new EngineInMemory();
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
@@ -68,20 +68,20 @@ describe('several workers with one function', () => {
 
   test('[wire 3.3] No worker can withdraw the function of another', () => {
     const engine = new EngineInMemory();
-    const [caller, worker, stranger] = [engine.connect(), engine.connect(), engine.connect()];
+    const [caller, worker, outsider] = [engine.connect(), engine.connect(), engine.connect()];
     worker.register('f');
-    stranger.unregister('f');
-    stranger.register('f');
-    stranger.unregister('f');
-    stranger.unregister('f');
+    outsider.unregister('f');
+    outsider.register('f');
+    outsider.unregister('f');
+    outsider.unregister('f');
     caller.invoke('f');
     expect(worker.received('invokefunction')).toHaveLength(1);
-    expect(stranger.received()).toEqual([]);
+    expect(outsider.received()).toEqual([]);
   });
 });
 
 describe('other ways to balance', () => {
-  test('[I6] With `newest` the last worker gets every call, and the one before it once it has left', () => {
+  test('[I6] With `newest` the last worker gets every call, and after it has left the one before it', () => {
     const engine = new EngineInMemory({ balance: 'newest' });
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
@@ -93,7 +93,7 @@ describe('other ways to balance', () => {
     expect(first.received('invokefunction')).toHaveLength(1);
   });
 
-  test('[I6] With `reject_duplicates` the second worker is refused with the reason, and nothing else changes', () => {
+  test('[I6] With `reject_duplicates` the second worker is refused with the reason', () => {
     const engine = new EngineInMemory({ balance: { shop: 'reject_duplicates', default: 'least_in_flight' } });
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('shop::buy');
@@ -112,7 +112,7 @@ describe('other ways to balance', () => {
     expect([first, second].flatMap((worker) => worker.received())).toEqual([]);
   });
 
-  test('[I6] With `reject_duplicates` the id is free again when its worker has left', () => {
+  test('[I6] With `reject_duplicates` an id is free after its worker has left', () => {
     const engine = new EngineInMemory({ balance: 'reject_duplicates' });
     const [first, second] = [engine.connect(), engine.connect()];
     first.register('f');

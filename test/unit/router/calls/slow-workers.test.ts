@@ -5,7 +5,7 @@ const KIB = 1024;
 const LIMITS = { outboundBufferBytes: 16 * KIB, outboundCloseBytes: 32 * KIB };
 
 describe('a worker that does not read', () => {
-  test('[I7] It gets no more calls once its buffer is full, while another that offers the same does', () => {
+  test('[I7] It gets no calls while its buffer is full, and another worker of the function does', () => {
     const engine = new EngineInMemory({ limits: LIMITS });
     const [caller, slow, quick] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [slow, quick]) worker.register('f');
@@ -49,7 +49,7 @@ describe('a worker that does not read', () => {
     });
   });
 
-  test('[guarantees 4] What waits for the end of the turn counts as well', () => {
+  test('[guarantees 4] Bytes that wait for the end of the turn count', () => {
     const engine = new EngineInMemory({ limits: LIMITS });
     const [caller, slow] = [engine.connect(), engine.connect()];
     slow.register('f');
@@ -102,7 +102,7 @@ describe('a worker that does not read', () => {
 });
 
 describe('the buffers of the whole process', () => {
-  test('[guarantees 4] Over their limit the connection with the most unread bytes is closed, and no other', () => {
+  test('[guarantees 4] Over the limit, only the connection with the most unread bytes is closed', () => {
     const engine = new EngineInMemory({ settings: { outboundBytesMax: 50 * KIB } });
     const caller = engine.connect();
     const workers = [10, 30, 20].map((kib) => ({ kib, worker: engine.connect() }));
@@ -116,7 +116,7 @@ describe('the buffers of the whole process', () => {
     expect(caller.socket.isOpen).toBe(true);
   });
 
-  test('[guarantees 4] Below their limit no connection is closed', () => {
+  test('[guarantees 4] Below the limit no connection is closed', () => {
     const engine = new EngineInMemory({ settings: { outboundBytesMax: 100 * KIB } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -126,7 +126,7 @@ describe('the buffers of the whole process', () => {
     expect(worker.socket.isOpen).toBe(true);
   });
 
-  test('[guarantees 4] Enough are closed, largest first, to come below the limit', () => {
+  test('[guarantees 4] Connections are closed, largest first, until the buffers are below the limit', () => {
     const engine = new EngineInMemory({ settings: { outboundBytesMax: 25 * KIB } });
     const caller = engine.connect();
     const workers = [10, 30, 20, 12].map((kib) => ({ kib, worker: engine.connect() }));
@@ -141,7 +141,7 @@ describe('the buffers of the whole process', () => {
 });
 
 describe('a frame that the library loses', () => {
-  test('[L5] The connection is ended at once and counted, because it is unknown what is missing', () => {
+  test('[L5] Its connection is closed at once and counted', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { faultLine } from '../../../support/load/fault-line.ts';
 
-test('[fault 53] [W1] An engine that was suspended for a minute closes no connection for its own silence', () => {
+test('[fault 53] [W1] An engine that was suspended for a minute closes no connection', () => {
   const line = faultLine('53', 'suspended for a minute', 'dead=0');
   const engine = new EngineInMemory();
   const worker = engine.connect();

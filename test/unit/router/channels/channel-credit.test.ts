@@ -6,13 +6,13 @@ import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 const KIB = 1024;
 
 describe('a writer that keeps to credit', () => {
-  test('[CH1] It is granted a window at once: the buffer size in frames, half of the buffer in bytes', () => {
+  test('[CH1] It is granted one window at once: the buffer size in frames, half of the buffer in bytes', () => {
     const engine = new EngineInMemory({ channels: { bufferBytesMax: 200 * KIB } });
     expect(openChannel(engine, 5).dialWriter({ credit: true }).granted).toEqual({ frames: 5, bytes: 100 * KIB });
     expect(openChannel(engine).dialWriter({ credit: true }).granted).toEqual({ frames: 64, bytes: 100 * KIB });
   });
 
-  test('[CH1] It gets credit back for what was sent to the reader, and none for what is kept', () => {
+  test('[CH1] It gets credit for frames that were sent to the reader, and none for kept frames', () => {
     const engine = new EngineInMemory();
     const channel = openChannel(engine, 4);
     const writer = channel.dialWriter({ credit: true });
@@ -23,14 +23,14 @@ describe('a writer that keeps to credit', () => {
     expect(writer.granted.frames).toBe(8);
   });
 
-  test('[CH3] One that spends more than it has costs no more memory than a foreign one', () => {
+  test('[CH3] A writer that exceeds its credit takes no more memory than a foreign one', () => {
     const engine = new EngineInMemory({ channels: { bufferBytesMax: 64 * KIB } });
     const writer = openChannel(engine, 1).dialWriter({ credit: true });
     for (let frame = 0; frame < 10; frame++) writer.say(new Uint8Array(60 * KIB));
     expect(engine.spillFiles.files[0]?.bytes).toBeGreaterThan(500 * KIB);
   });
 
-  test('[CH1] After the engine closed it, it is granted nothing more', () => {
+  test('[CH1] It is granted nothing after the engine has closed it', () => {
     const engine = new EngineInMemory({ channels: { bufferBytesMax: 10 * KIB, spillBytesMax: 0 } });
     const channel = openChannel(engine);
     const writer = channel.dialWriter({ credit: true });
@@ -44,7 +44,7 @@ describe('a writer that keeps to credit', () => {
 });
 
 describe('a reader that grants credit', () => {
-  test('[CH1] It is sent no more frames than one window before its first grant, and then no more than granted', () => {
+  test('[CH1] It is sent one window of frames before its first grant, and then only what it grants', () => {
     const engine = new EngineInMemory();
     const channel = openChannel(engine);
     const [writer, reader] = [channel.dialWriter(), channel.dialReader({ credit: true })];
@@ -57,7 +57,7 @@ describe('a reader that grants credit', () => {
     expect(reader.socket.frames).toHaveLength(frames + 10);
   });
 
-  test('[CH1] Bytes are counted too; the last frame may go beyond them', () => {
+  test('[CH1] Bytes are counted too, and the last frame may exceed them', () => {
     const engine = new EngineInMemory();
     const channel = openChannel(engine);
     const [writer, reader] = [channel.dialWriter(), channel.dialReader({ credit: true })];
@@ -70,7 +70,7 @@ describe('a reader that grants credit', () => {
     expect(reader.socket.frames).toHaveLength(3);
   });
 
-  test('[CH1] The stream ends for it only when it has granted room for all of it', () => {
+  test('[CH1] The stream ends after it has granted credit for every frame', () => {
     const engine = new EngineInMemory();
     const channel = openChannel(engine);
     const [writer, reader] = [channel.dialWriter(), channel.dialReader({ credit: true })];
@@ -84,7 +84,7 @@ describe('a reader that grants credit', () => {
   });
 
   test.each(['hello', '{"type":"credit","frames":-1,"bytes":0}', Uint8Array.of(1, 2)])(
-    '[CH2] If it sends %j, it is closed with 1002 and the writer learns that the reader is gone',
+    '[CH2] If it sends %j, it is closed with 1002 and the writer with the reason',
     (frame) => {
       const engine = new EngineInMemory();
       const channel = openChannel(engine);
@@ -96,7 +96,7 @@ describe('a reader that grants credit', () => {
     },
   );
 
-  test('[CH2] The same text means nothing from a reader that did not ask for credit', () => {
+  test('[CH2] The same text is ignored from a reader that did not ask for credit', () => {
     const engine = new EngineInMemory();
     const channel = openChannel(engine);
     const [writer, reader] = [channel.dialWriter(), channel.dialReader()];

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-describe('who came and who went', () => {
-  test('[wire 1.7] A connection is announced when it opens, when it identifies itself, and when it ends', () => {
+describe('engine::workers-available', () => {
+  test('[wire 1.7] A worker is announced when it connects, when it identifies itself, and when it leaves', () => {
     const { engine, watcher } = watch('engine::workers-available');
     const worker = engine.connect();
     worker.announce({ name: 'calc' });
@@ -15,7 +15,7 @@ describe('who came and who went', () => {
     ]);
   });
 
-  test('[wire 4.6] The event carries the metadata of its trigger and no caller', () => {
+  test('[wire 4.6] The event has the metadata of its trigger and no caller', () => {
     const { engine, watcher } = watch('engine::workers-available', { metadata: { tenant: 'é' } });
     engine.connect();
     const call = watcher.nextCall();
@@ -24,8 +24,8 @@ describe('who came and who went', () => {
   });
 });
 
-describe('which functions there are', () => {
-  test('[wire 6.4] New and removed functions are announced, with all that exist then', () => {
+describe('engine::functions-available', () => {
+  test('[wire 6.4] Added and removed functions are announced, with the list of all functions', () => {
     const { engine, watcher } = watch('engine::functions-available');
     const worker = engine.connect();
     worker.register('math::add', { description: 'Adds' });
@@ -39,12 +39,12 @@ describe('which functions there are', () => {
     ]);
   });
 
-  test('[wire 6.4] However many change at a time, it fires at most once in 250 ms', () => {
+  test('[wire 6.4] It fires at most once in 250 ms, however many functions change', () => {
     const { engine, watcher } = watch('engine::functions-available');
     const worker = engine.connect();
-    const told: { atMs: number; ids: unknown[] }[] = [];
+    const announced: { atMs: number; ids: unknown[] }[] = [];
     const look = (): void => {
-      for (const event of events(watcher)) told.push({ atMs: engine.clock.monotonicMs(), ids: idsIn(event) });
+      for (const event of events(watcher)) announced.push({ atMs: engine.clock.monotonicMs(), ids: idsIn(event) });
     };
     for (let step = 0; step < 400; step++) {
       worker.register(`f${step}`);
@@ -54,15 +54,15 @@ describe('which functions there are', () => {
     }
     engine.advance(250);
     look();
-    const gaps = told.slice(1).map(({ atMs }, index) => atMs - (told[index]?.atMs ?? 0));
+    const gaps = announced.slice(1).map(({ atMs }, index) => atMs - (announced[index]?.atMs ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(250);
     // The two seconds hold eight quarters, with one event at each end.
-    expect(told.length).toBeGreaterThanOrEqual(7);
-    expect(told.length).toBeLessThanOrEqual(10);
-    expect(told.at(-1)?.ids).toHaveLength(401);
+    expect(announced.length).toBeGreaterThanOrEqual(7);
+    expect(announced.length).toBeLessThanOrEqual(10);
+    expect(announced.at(-1)?.ids).toHaveLength(401);
   });
 
-  test('[wire 6.4] The last change is never lost, whenever it comes', () => {
+  test('[wire 6.4] The last change is announced, whenever it occurs', () => {
     for (const pauseMs of [0, 1, 100, 249, 250, 251, 600]) {
       const { engine, watcher } = watch('engine::functions-available');
       const worker = engine.connect();
@@ -82,7 +82,7 @@ describe('which functions there are', () => {
     ['it is described again', (replica: TestWorker) => replica.register('watch', { description: 'new' })],
     ['a registration is refused', (replica: TestWorker) => replica.register('engine::x')],
     ['something unknown is withdrawn', (replica: TestWorker) => replica.unregister('nothing')],
-  ])('[wire 6.4] The set of ids is the same if %s: nothing is announced', (_case, change) => {
+  ])('[wire 6.4] Nothing is announced if %s', (_case, change) => {
     const { engine, watcher } = watch('engine::functions-available');
     const [replica, worker] = [engine.connect(), engine.connect()];
     replica.register('watch');
@@ -95,7 +95,7 @@ describe('which functions there are', () => {
 });
 
 describe('several subscribers', () => {
-  test('[PD-26] Replicas of one worker get an event once, and go on when the first leaves', () => {
+  test('[PD-26] Replicas of one worker get an event once, and the second gets it after the first has left', () => {
     const engine = new EngineInMemory();
     const replicas = [engine.connect(), engine.connect()];
     for (const [index, replica] of replicas.entries()) {
@@ -111,7 +111,7 @@ describe('several subscribers', () => {
     expect(replicas[1] === undefined ? [] : events(replicas[1])).toHaveLength(1);
   });
 
-  test('[PD-26] Different functions each get it', () => {
+  test('[PD-26] Each of several functions gets an event', () => {
     const engine = new EngineInMemory();
     const workers = [engine.connect(), engine.connect()];
     for (const [index, worker] of workers.entries()) {

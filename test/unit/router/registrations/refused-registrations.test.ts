@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { OWN_SDK, openRestricted } from '../../../support/engine/restricted-port.ts';
 
-test('[wire 2.3] A client of `iii` is sent one code only: at any other it would never come back', async () => {
+test('[wire 2.3] A client of `iii` is sent the only code after which it reconnects', async () => {
   const { browser } = await openRestricted();
   const mute = await browser({ allow_function_registration: false });
   mute.register('ui::show');

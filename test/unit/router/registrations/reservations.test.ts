@@ -1,9 +1,9 @@
-// How long a name counts as used.
+// When a reserved name was used last.
 
 import { expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-test('a worker that was connected for long leaves its names as the newest ones', () => {
+test('the names of a worker count as used until it leaves', () => {
   const engine = new EngineInMemory();
   const [old, young] = [engine.connect(), engine.connect()];
   old.register('old');

@@ -17,18 +17,18 @@ async function openWithHolder(grant = {}) {
   return { ...world, page, old, successor, claims: triggerClaims, target: () => triggers.binding('b')?.functionId };
 }
 
-describe('a trigger id that another restricted connection has', () => {
-  test('is granted in the step in which that one leaves: no event of any kind falls between', async () => {
+describe('a trigger id of another restricted connection', () => {
+  test('is granted in the same step in which the other connection leaves', async () => {
     const { engine, backend, old, successor, target } = await openWithHolder();
     successor.bind('b', 't', 'api::new');
     expect([target(), successor.received()]).toEqual(['api::old', []]);
     const seen: unknown[] = [];
     const { announce } = engine.context;
-    const tell = announce.workerEvent.bind(announce);
+    const announceWorker = announce.workerEvent.bind(announce);
     Object.assign(announce, {
-      workerEvent: (...args: Parameters<typeof tell>) => {
+      workerEvent: (...args: Parameters<typeof announceWorker>) => {
         seen.push(target());
-        tell(...args);
+        announceWorker(...args);
       },
     });
     old.drop();
@@ -39,14 +39,14 @@ describe('a trigger id that another restricted connection has', () => {
     ]);
   });
 
-  test('is granted when the old connection is ended as silent, however long that takes', async () => {
+  test('is granted when the old connection is closed as silent', async () => {
     const { engine, backend, auth, successor, target } = await openWithHolder();
     successor.bind('b', 't', 'api::new');
     live(engine, 26, [backend, auth, successor]);
     expect([target(), successor.received('triggerregistrationresult')]).toEqual(['api::new', []]);
   });
 
-  test('is granted also when the engine itself was stopped for longer than the wait', async () => {
+  test('is granted even if the engine was suspended for longer than the wait', async () => {
     const { engine, backend, auth, successor, target } = await openWithHolder();
     successor.bind('b', 't', 'api::new');
     engine.clock.stall(31_000);
@@ -54,7 +54,7 @@ describe('a trigger id that another restricted connection has', () => {
     expect([target(), successor.received('triggerregistrationresult')]).toEqual(['api::new', []]);
   });
 
-  test('is refused after 30 s while the other connection lives, and nothing goes on waiting', async () => {
+  test('is refused after 30 s if the other connection stays', async () => {
     const { engine, backend, auth, old, successor, claims, target } = await openWithHolder();
     successor.bind('b', 't', 'api::new');
     live(engine, 31, [backend, auth, old, successor]);
@@ -72,7 +72,7 @@ describe('a trigger id that another restricted connection has', () => {
     ]);
   });
 
-  test('goes to the oldest claim when its owner withdraws it; the next waits on', async () => {
+  test('passes to the oldest claim when its owner withdraws it', async () => {
     const { page, old, successor, target } = await openWithHolder();
     const third = await page();
     successor.bind('b', 't', 'api::new');
@@ -83,7 +83,7 @@ describe('a trigger id that another restricted connection has', () => {
     expect(target()).toBe('api::third');
   });
 
-  test('is not granted to a connection that withdrew its registration, left, or meanwhile asks for less', async () => {
+  test('is not granted to a connection that has withdrawn its claim or left', async () => {
     const { page, old, successor, target } = await openWithHolder();
     const gone = await page();
     successor.bind('b', 't', 'api::new');
@@ -97,7 +97,7 @@ describe('a trigger id that another restricted connection has', () => {
     expect(target()).toBe('api::two');
   });
 
-  test('passes to the same prefix at once, and never by a prefix that both lack', async () => {
+  test('passes to a connection with the same prefix at once, but not without a prefix', async () => {
     const same = await openWithHolder({ function_registration_prefix: 'api' });
     same.successor.bind('b', 't', 'new');
     expect(same.target()).toBe('api::new');
@@ -106,7 +106,7 @@ describe('a trigger id that another restricted connection has', () => {
     expect(none.target()).toBe('api::old');
   });
 
-  test('goes to a trusted worker at once, and to no restricted connection after that', async () => {
+  test('passes to a trusted worker at once, and then to no restricted connection', async () => {
     const { backend, old, successor, target } = await openWithHolder();
     successor.bind('b', 't', 'api::new');
     backend.bind('b', 't', 'api::trusted');
@@ -116,7 +116,7 @@ describe('a trigger id that another restricted connection has', () => {
     expect(successor.receivedOne('triggerregistrationresult')).toMatchObject({ error: { code: 'FORBIDDEN' } });
   });
 
-  test('counts while it waits, so that the limit of triggers holds for claims too', async () => {
+  test('counts towards the limit of triggers while it is claimed', async () => {
     const world = await openRestricted({ ...RULES, browser: { triggersPerWorker: 3 } });
     const [old, successor] = [await world.browser(), await world.browser()];
     for (const id of ['a', 'b', 'c']) old.bind(id, 't', 'api::x');
@@ -128,7 +128,7 @@ describe('a trigger id that another restricted connection has', () => {
     );
   });
 
-  test('over the size of a registration is refused at once', async () => {
+  test('is refused at once if the registration is too large', async () => {
     const { successor } = await openWithHolder();
     successor.bind('b', 't', 'api::new', { metadata: 'x'.repeat(65 * 1024) });
     expect(successor.receivedOne('triggerregistrationresult')).toMatchObject({
@@ -137,8 +137,8 @@ describe('a trigger id that another restricted connection has', () => {
   });
 });
 
-describe('what a proven reattach freed', () => {
-  test('waits for the successor, over a second cut too; others get it when that one is gone', async () => {
+describe('a trigger id that a proven reattach has freed', () => {
+  test('is kept for the successor, across another reconnect, until the successor is gone', async () => {
     const { page, old, successor, target } = await openWithHolder();
     const thief = await page();
     thief.bind('b', 't', 'api::thief');
@@ -153,7 +153,7 @@ describe('what a proven reattach freed', () => {
     expect(target()).toBe('api::thief');
   });
 
-  test('is free after 30 s when the successor does not want it', async () => {
+  test('is free after 30 s if the successor does not claim it', async () => {
     const { engine, backend, auth, page, old, successor, target } = await openWithHolder();
     successor.reattach(old);
     live(engine, 15, [backend, auth, successor]);

@@ -6,7 +6,7 @@ import { TestPort } from '../../../support/engine/worker-port.ts';
 const EXPOSED = { expose_functions: ['match("api::*")'] };
 const MESSAGE = (id: string) => `function '${id}' not allowed (add to rbac.expose_functions)`;
 
-describe('calls of a connection that is not trusted', () => {
+describe('calls of a restricted connection', () => {
   test('[X5] An exposed function is called like any other', async () => {
     const { backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('api::add');
@@ -16,7 +16,7 @@ describe('calls of a connection that is not trusted', () => {
     expect(page.answerTo(id)).toMatchObject({ result: 3 });
   });
 
-  test('[X5] Without expose_functions none is', async () => {
+  test('[X5] Without expose_functions no function can be called', async () => {
     const { backend, browser } = await openRestricted();
     backend.register('api::add');
     const page = await browser();
@@ -26,7 +26,7 @@ describe('calls of a connection that is not trusted', () => {
     expect(backend.received()).toEqual([]);
   });
 
-  test('[PD-30] Programs of the machine are never, and the refusal advises no rule for them', async () => {
+  test('[PD-30] The functions of project workers can never be called, and the refusal names no setting', async () => {
     const { browser } = await openRestricted({ rbac: { expose_functions: ['match("worker::*")'] } });
     const page = await browser();
     expect(page.answerTo(page.invoke('worker::add'))).toMatchObject({
@@ -49,27 +49,24 @@ describe('calls of a connection that is not trusted', () => {
     'engine::functions::list',
     'engine::register_trigger',
     'x'.repeat(300),
-  ])(
-    '[X7] %j is reached neither synchronously nor as void nor as a job, and is answered in the same way',
-    async (hidden) => {
-      const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
-      for (const id of ['secret::x', 'API::add', 'xapi::add']) backend.register(id);
-      const page = await browser();
-      const [call, job] = [
-        page.invoke(hidden),
-        page.invoke(hidden, {}, { action: { type: 'enqueue', queue: 'default' } }),
-      ];
-      page.invokeVoid(hidden);
-      for (const id of [call, job]) {
-        expect(page.errorCodeOf(id)).toBe('FORBIDDEN');
-        expect(page.errorMessageOf(id)).toBe(MESSAGE(hidden.slice(0, 256)));
-      }
-      expect(engine.count('invocations.void_dropped', 'FORBIDDEN')).toBe(1);
-      expect(backend.received()).toEqual([]);
-    },
-  );
+  ])('[X7] %j is refused for every action, with the same answer', async (hidden) => {
+    const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
+    for (const id of ['secret::x', 'API::add', 'xapi::add']) backend.register(id);
+    const page = await browser();
+    const [call, job] = [
+      page.invoke(hidden),
+      page.invoke(hidden, {}, { action: { type: 'enqueue', queue: 'default' } }),
+    ];
+    page.invokeVoid(hidden);
+    for (const id of [call, job]) {
+      expect(page.errorCodeOf(id)).toBe('FORBIDDEN');
+      expect(page.errorMessageOf(id)).toBe(MESSAGE(hidden.slice(0, 256)));
+    }
+    expect(engine.count('invocations.void_dropped', 'FORBIDDEN')).toBe(1);
+    expect(backend.received()).toEqual([]);
+  });
 
-  test('[X7] In drop-in mode too the id that runs counts', async () => {
+  test('[X7] In drop-in mode the id after translation decides', async () => {
     const memory = { settings: { isDropIn: true } };
     const { backend, browser } = await openRestricted({ rbac: { expose_functions: ['match("iii::*")'] }, memory });
     backend.register('svc::x');
@@ -78,7 +75,7 @@ describe('calls of a connection that is not trusted', () => {
     expect(backend.received()).toEqual([]);
   });
 
-  test('[X10] A hidden function and one that does not exist are answered in the same words', async () => {
+  test('[X10] A hidden function and a missing one get the same answer', async () => {
     const { backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('secret::x');
     const page = await browser();
@@ -87,14 +84,14 @@ describe('calls of a connection that is not trusted', () => {
     expect(there).toBe(gone);
   });
 
-  test('[wire 8.4] What the auth function forbids by name says which list to look at', async () => {
+  test('[wire 8.4] The refusal of a forbidden function names the list', async () => {
     const { backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('api::add');
     const page = await browser({ forbidden_functions: ['api::add'], allowed_functions: ['api::add'] });
     expect(page.errorMessageOf(page.invoke('api::add'))).toContain('(remove from rbac.forbidden_functions)');
   });
 
-  test('[X5] Exposed by its metadata: a call is decided by what is registered at its time', async () => {
+  test('[X5] The metadata registered at the time of the call decides', async () => {
     const { backend, browser, engine } = await openRestricted({
       rbac: { expose_functions: [{ metadata: { public: true } }] },
     });
@@ -110,7 +107,7 @@ describe('calls of a connection that is not trusted', () => {
     expect(backend.nextCall()).toMatchObject({ function_id: 'f' });
   });
 
-  test('[X9] What it calls knows nothing of its rights: trusted workers stay trusted', async () => {
+  test('[X9] A trusted worker that it calls keeps its own rights', async () => {
     const { backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('api::proxy');
     backend.register('secret::x');
@@ -123,8 +120,8 @@ describe('calls of a connection that is not trusted', () => {
   });
 });
 
-describe('limits of a connection that is not trusted', () => {
-  test('[guarantees 4] 64 calls at a time', async () => {
+describe('limits of a restricted connection', () => {
+  test('[guarantees 4] It may have 64 calls in flight', async () => {
     const { backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('api::slow');
     const page = await browser();
@@ -133,7 +130,7 @@ describe('limits of a connection that is not trusted', () => {
     expect(backend.received('invokefunction')).toHaveLength(64);
   });
 
-  test('[guarantees 4] More messages than it may send are refused, and end it after ten seconds', async () => {
+  test('[guarantees 4] Messages over the rate are refused, and close it after ten seconds', async () => {
     const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
     backend.register('api::x');
     const page = await browser();
@@ -154,7 +151,7 @@ describe('limits of a connection that is not trusted', () => {
     ['pings', (page) => page.send({ type: 'ping' })],
     ['telemetry', (page) => page.sendBinary('OTLP{}')],
     ['answers without a call', (page) => page.result({ type: '', invocation_id: 'x' }, 1)],
-  ])('[guarantees 4] A client that sends %s without end is closed too', async (_what, send) => {
+  ])('[guarantees 4] A client that floods with %s is closed too', async (_what, send) => {
     const { engine, browser } = await openRestricted({ rbac: EXPOSED });
     const page = await browser();
     for (let half = 0; half < 24; half++) {
@@ -164,7 +161,7 @@ describe('limits of a connection that is not trusted', () => {
     expect(page.socket.farewell).toMatchObject({ code: 4429 });
   });
 
-  test('[guarantees 4] Registrations over the rate are refused, answers are still accepted', async () => {
+  test('[guarantees 4] Registrations over the rate are refused, and answers are accepted', async () => {
     const { backend, browser } = await openRestricted({ browser: { messages: { perSecond: 1, burst: 2 } } });
     const page = await browser(undefined, OWN_SDK);
     page.register('ui::a');
@@ -191,7 +188,7 @@ describe('limits of a connection that is not trusted', () => {
     for (const page of [registered, announced]) expect(page.socket.isOpen).toBe(true);
   });
 
-  test('[guarantees 4] A hundred functions and a hundred triggers', async () => {
+  test('[guarantees 4] It may register a hundred functions and a hundred triggers', async () => {
     const { browser, engine } = await openRestricted({ rbac: { ...EXPOSED, allow_trigger_types: ['t'] } });
     const page = await browser();
     for (let number = 0; number < 101; number++) page.register(`ui::${number}`);
@@ -240,7 +237,7 @@ describe('the middleware of a port', () => {
     expect(page.answerTo(id)).toMatchObject({ function_id: 'api::x', result: { mine: true } });
   });
 
-  test('[X7] What is not exposed does not even reach it', async () => {
+  test('[X7] Functions that are not exposed do not reach it', async () => {
     const { backend, browser } = await openRestricted(withMiddleware);
     for (const id of ['mw', 'secret::x']) backend.register(id);
     const page = await browser();
@@ -267,7 +264,7 @@ describe('the middleware of a port', () => {
     ['is not registered', () => {}, 'FORBIDDEN'],
     ['throws', (backend) => backend.fail(backend.nextCall(), { code: 'NO', message: 'no' }), 'NO'],
     ['is lost', (backend) => backend.drop(), 'invocation_stopped'],
-  ])('[X6] One that %s says no', async (_what, happen, code) => {
+  ])('[X6] A middleware that %s refuses the call', async (_what, happen, code) => {
     const { backend, browser } = await openRestricted(withMiddleware);
     if (code !== 'FORBIDDEN') backend.register('mw');
     backend.register('api::x');
@@ -277,7 +274,7 @@ describe('the middleware of a port', () => {
     expect(page.errorCodeOf(id)).toBe(code);
   });
 
-  test('[X6] One that takes over 5 s says no, however long the caller would wait', async () => {
+  test('[X6] A middleware that takes over 5 s refuses the call', async () => {
     const { engine, backend, browser } = await openRestricted(withMiddleware);
     for (const id of ['mw', 'api::x']) backend.register(id);
     const page = await browser();
@@ -288,7 +285,7 @@ describe('the middleware of a port', () => {
     expect(backend.received()).toEqual([]);
   });
 
-  test('[guarantees 4] Calls that wait for it count, and end with their connection', async () => {
+  test('[guarantees 4] Calls that wait for it count as in flight, and end with their connection', async () => {
     const { backend, browser, engine } = await openRestricted(withMiddleware);
     for (const id of ['mw', 'api::x']) backend.register(id);
     const page = await browser();
@@ -300,7 +297,7 @@ describe('the middleware of a port', () => {
     expect(engine.context.calls.openCount).toBe(0);
   });
 
-  test('[wire 8.6] Void and jobs are passed to it as their action; the answer of a job is its result', async () => {
+  test('[wire 8.6] It gets the action of fire-and-forget calls and jobs, and its result answers an enqueue', async () => {
     const { backend, browser } = await openRestricted(withMiddleware);
     for (const id of ['mw', 'api::x']) backend.register(id);
     const page = await browser();
@@ -316,7 +313,7 @@ describe('the middleware of a port', () => {
     expect(page.answerTo(id)).toMatchObject({ result: { receipt: 1 } });
   });
 
-  test('[wire 8.6] Functions of the engine go without; on the bridge it works too, for all but its own worker', async () => {
+  test('[wire 8.6] It does not run for functions of the engine, and runs on the bridge except for its own worker', async () => {
     const { engine, backend } = await openRestricted(withMiddleware);
     const bridge = await TestPort.open({ engine, config: { middleware_function_id: 'mw' } });
     const [guarded, owner] = [await bridge.worker(), await bridge.worker()];
@@ -347,7 +344,7 @@ describe('[X12] a connection of a restricted port', () => {
     expect(backend.socket.farewell).toBeUndefined();
   });
 
-  test('ends when its id is revoked, and the caller of the revocation is answered', async () => {
+  test('is closed when its id is revoked', async () => {
     const { engine, backend, browser } = await openRestricted({ rbac: EXPOSED });
     const [page, other] = [await browser(), await browser()];
     const id = backend.invoke('engine::workers::revoke', { worker_id: page.workerId });

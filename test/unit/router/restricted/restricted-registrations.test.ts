@@ -4,8 +4,8 @@ import { OWN_SDK, openRestricted } from '../../../support/engine/restricted-port
 
 const TYPES = { expose_functions: ['match("api::*")'], allow_trigger_types: ['t'] };
 
-describe('functions of a connection that is not trusted', () => {
-  test('[X9] Other connections call them; they leave with their connection', async () => {
+describe('functions of a restricted connection', () => {
+  test('[X9] Other connections may call them until their connection ends', async () => {
     const { backend, browser, engine } = await openRestricted();
     const page = await browser();
     page.register('ui::show');
@@ -37,7 +37,7 @@ describe('functions of a connection that is not trusted', () => {
     expect(entry?.kind === 'worker' ? entry.executors.length : 0).toBe(['auth', 'api::taken'].includes(id) ? 1 : 0);
   });
 
-  test('[X9] None that would make the engine call an address of its choice', async () => {
+  test('[X9] A function that is a URL cannot be registered', async () => {
     const { browser, engine } = await openRestricted();
     const page = await browser(undefined, OWN_SDK);
     const invocation = { url: 'https://evil.example', auth: { type: 'bearer', token_key: 'HOME' } };
@@ -46,7 +46,7 @@ describe('functions of a connection that is not trusted', () => {
     expect(engine.context.functions.get('ui::proxy')).toBeUndefined();
   });
 
-  test('[X9] A trusted worker that comes later gets the id for itself, and its callers are safe', async () => {
+  test('[X9] A trusted worker that registers the same id later gets all calls', async () => {
     const { backend, browser } = await openRestricted();
     const page = await browser();
     page.register('orders::pay');
@@ -59,7 +59,7 @@ describe('functions of a connection that is not trusted', () => {
     expect(page.received()).toEqual([]);
   });
 
-  test('[X9] Browsers may share an id; a connection without the right to register is refused', async () => {
+  test('[X9] Several browsers may register one id, and a connection without the right is refused', async () => {
     const { backend, browser } = await openRestricted();
     const [one, other] = [await browser(), await browser()];
     for (const page of [one, other]) page.register('ui::show');
@@ -75,7 +75,7 @@ describe('functions of a connection that is not trusted', () => {
 describe('a prefix', () => {
   const grant = { function_registration_prefix: 'tab1' };
 
-  test('[wire 8.5] Others know the function with it, its worker without', async () => {
+  test('[wire 8.5] Other connections call the function with it, and its worker sees the id without it', async () => {
     const { backend, browser, engine } = await openRestricted();
     const page = await browser(grant);
     page.register('ui::show');
@@ -88,7 +88,7 @@ describe('a prefix', () => {
     expect(engine.context.functions.get('tab1::ui::show')).toBeUndefined();
   });
 
-  test('[X7] It is put before what is asked for, so that no id of others is reached by it', async () => {
+  test('[X7] It comes before the requested id, so that no other id can be taken', async () => {
     const { backend, browser, engine } = await openRestricted();
     const page = await browser({ function_registration_prefix: 'engine' });
     page.register('x');
@@ -101,7 +101,7 @@ describe('a prefix', () => {
     expect(engine.context.functions.get('tab1::state::get')).toBeDefined();
   });
 
-  test('[wire 8.5] A trigger goes to its own function under it; calls that it makes are not prefixed', async () => {
+  test('[wire 8.5] It applies to the target of a trigger, and not to calls', async () => {
     const { backend, browser, engine } = await openRestricted({ rbac: TYPES });
     backend.provideType('t');
     backend.register('api::x');
@@ -115,8 +115,8 @@ describe('a prefix', () => {
   });
 });
 
-describe('triggers of a connection that is not trusted', () => {
-  test('[X9] Only of the types that are listed; the refusal says which line to add', async () => {
+describe('triggers of a restricted connection', () => {
+  test('[X9] Only listed types are accepted, and the refusal names the setting', async () => {
     const { browser, engine } = await openRestricted({ rbac: { expose_functions: ['match("api::*")'] } });
     const page = await browser();
     page.bind('b-1', 't', 'api::x');
@@ -129,17 +129,20 @@ describe('triggers of a connection that is not trusted', () => {
     expect(engine.context.triggers.binding('b-1')).toBeUndefined();
   });
 
-  test.each(['allowed_trigger_types', 'allow_trigger_types'])('[PD-41] %s of the grant counts', async (field) => {
-    const { browser, engine } = await openRestricted({ rbac: TYPES });
-    const page = await browser({ [field]: ['mine'] });
-    page.bind('b-1', 'mine', 'api::x');
-    page.bind('b-2', 't', 'api::x');
-    expect(engine.context.triggers.binding('b-1')).toBeDefined();
-    expect(engine.context.triggers.binding('b-2')).toBeUndefined();
-  });
+  test.each(['allowed_trigger_types', 'allow_trigger_types'])(
+    '[PD-41] The grant may list types as %s',
+    async (field) => {
+      const { browser, engine } = await openRestricted({ rbac: TYPES });
+      const page = await browser({ [field]: ['mine'] });
+      page.bind('b-1', 'mine', 'api::x');
+      page.bind('b-2', 't', 'api::x');
+      expect(engine.context.triggers.binding('b-1')).toBeDefined();
+      expect(engine.context.triggers.binding('b-2')).toBeUndefined();
+    },
+  );
 
   test.each(['secret::x', 'API::x', ' api::x', 'engine::functions::list', 'tab1::api::x'])(
-    '[X7] %j is no target, and no condition, at whatever depth the config names it',
+    '[X7] %j is refused as target, as condition and anywhere in the config',
     async (hidden) => {
       const { backend, browser, engine } = await openRestricted({ rbac: TYPES });
       backend.register('secret::x');
@@ -156,17 +159,17 @@ describe('triggers of a connection that is not trusted', () => {
     },
   );
 
-  test('[X9] Neither the trigger of a trusted worker nor that of another connection can be replaced or removed', async () => {
+  test('[X9] Triggers of trusted workers and of other connections cannot be replaced or removed', async () => {
     const { backend, browser, engine } = await openRestricted({ rbac: TYPES });
     backend.bind('theirs', 't', 'api::x');
     const page = await browser();
     page.bind('mine', 't', 'api::x');
-    const stranger = await browser({ context: {} }, { from: '203.0.113.9' });
+    const other = await browser({ context: {} }, { from: '203.0.113.9' });
     for (const id of ['theirs', 'mine']) {
-      stranger.bind(id, 't', 'api::y');
-      stranger.unbind(id);
+      other.bind(id, 't', 'api::y');
+      other.unbind(id);
     }
-    expect(stranger.receivedOne('triggerregistrationresult')).toMatchObject({ id: 'theirs' });
+    expect(other.receivedOne('triggerregistrationresult')).toMatchObject({ id: 'theirs' });
     for (const id of ['theirs', 'mine']) {
       expect(engine.context.triggers.binding(id)).toMatchObject({ functionId: 'api::x' });
     }
@@ -182,7 +185,7 @@ describe('triggers of a connection that is not trusted', () => {
     expect(engine.context.triggers.binding(id)).toBeDefined();
   });
 
-  test('[X7] A target that was within reach when it was bound, and is not any more, is not called', async () => {
+  test('[X7] A target that is no longer exposed is not called', async () => {
     const { backend, browser } = await openRestricted({
       rbac: { expose_functions: [{ metadata: { public: true } }], allow_trigger_types: ['engine::workers-available'] },
     });
@@ -196,7 +199,7 @@ describe('triggers of a connection that is not trusted', () => {
     expect(backend.received()).toEqual([]);
   });
 
-  test('[X7] A durable trigger made by it may only run what it may call', async () => {
+  test('[X7] A durable trigger that it makes may run only functions that it may call', async () => {
     const { backend, browser, engine } = await openRestricted({
       rbac: { expose_functions: ['match("engine::register_trigger")', 'match("api::*")'], allow_trigger_types: ['t'] },
     });
@@ -214,8 +217,8 @@ describe('triggers of a connection that is not trusted', () => {
   });
 });
 
-describe('trigger types of a connection that is not trusted', () => {
-  test('[X9] None, unless the grant allows it; never one that a trusted worker provides', async () => {
+describe('trigger types of a restricted connection', () => {
+  test('[X9] It may provide types if the grant allows it, but none of a trusted worker', async () => {
     const { backend, browser, engine } = await openRestricted();
     backend.provideType('theirs');
     const [plain, granted] = [await browser(), await browser({ allow_trigger_type_registration: true })];
@@ -238,7 +241,7 @@ describe('registration hooks', () => {
     on_trigger_type_registration_function_id: 'hook::type',
   };
 
-  test('[wire 8.5] A function is registered as the hook says; its worker goes on calling it by its own name', async () => {
+  test('[wire 8.5] A function is registered as the hook answers, and its worker sees its own id', async () => {
     const { backend, browser, engine } = await openHooked();
     const page = await browser({ context: { user: 7 }, function_registration_prefix: 'p' });
     page.register('show', { description: 'd', metadata: { m: 1 } });
@@ -259,20 +262,23 @@ describe('registration hooks', () => {
     expect(engine.context.functions.get('p::renamed')).toBeUndefined();
   });
 
-  test.each([[null], [undefined], [true], ['ok'], [[]]])('[X6] The answer %j is a no', async (answer) => {
-    const { backend, browser, engine } = await openHooked();
-    const page = await browser(undefined, OWN_SDK);
-    page.register('ui::x');
-    backend.result(backend.nextCall(), answer);
-    expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN', function_id: 'ui::x' });
-    expect(engine.context.functions.get('ui::x')).toBeUndefined();
-  });
+  test.each([[null], [undefined], [true], ['ok'], [[]]])(
+    '[X6] The answer %j refuses the registration',
+    async (answer) => {
+      const { backend, browser, engine } = await openHooked();
+      const page = await browser(undefined, OWN_SDK);
+      page.register('ui::x');
+      backend.result(backend.nextCall(), answer);
+      expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN', function_id: 'ui::x' });
+      expect(engine.context.functions.get('ui::x')).toBeUndefined();
+    },
+  );
 
   test.each<[string, (backend: TestWorker, advance: (ms: number) => void) => void]>([
     ['fails', (backend) => backend.fail(backend.nextCall(), { code: 'X', message: 'x' })],
     ['takes over 5 s', (_backend, advance) => advance(5_100)],
     ['is lost', (backend) => backend.drop()],
-  ])('[X6] A hook that %s says no', async (_what, happen) => {
+  ])('[X6] A hook that %s refuses the registration', async (_what, happen) => {
     const { backend, browser, engine } = await openHooked();
     const page = await browser(undefined, OWN_SDK);
     page.register('ui::x');
@@ -280,7 +286,7 @@ describe('registration hooks', () => {
     expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  test('[wire 12] The registrations of one connection keep their order while a hook is asked', async () => {
+  test('[wire 12] The registrations of one connection keep their order while a hook runs', async () => {
     const { backend, browser, engine } = await openHooked();
     const page = await browser();
     page.register('ui::a');
@@ -299,7 +305,7 @@ describe('registration hooks', () => {
     expect(engine.context.triggers.binding('b-1')).toBeDefined();
   });
 
-  test('[wire 8.5] A trigger is bound as the hook says, and reported under the names of its owner', async () => {
+  test('[wire 8.5] A trigger is bound as the hook answers, and its owner sees its own ids', async () => {
     const { backend, browser, engine } = await openHooked();
     const page = await browser();
     page.bind('b-1', 't', 'api::x');
@@ -315,7 +321,7 @@ describe('registration hooks', () => {
     expect([...engine.context.triggers.bindings()]).toEqual([]);
   });
 
-  test('[wire 8.5] What is registered again under another name is not left under the one before', async () => {
+  test('[wire 8.5] A registration that the hook renames replaces the one with the earlier name', async () => {
     const { backend, browser, engine } = await openHooked();
     const page = await browser({ allow_trigger_type_registration: true });
     for (const name of ['one', 'two']) {
@@ -339,7 +345,7 @@ describe('registration hooks', () => {
     expect(triggers.type('two')).toBeDefined();
   });
 
-  test('[X7] What a hook makes of a trigger has to be within reach like anything else', async () => {
+  test('[X7] The target that a hook gives a trigger must be exposed', async () => {
     const { backend, browser } = await openHooked();
     const page = await browser();
     for (const change of [{ function_id: 'secret::x' }, { trigger_type: 'http' }, { trigger_id: 'theirs' }]) {
@@ -352,7 +358,7 @@ describe('registration hooks', () => {
     }
   });
 
-  test('[wire 8.5] A type is provided as the hook says; its provider hears of its own name', async () => {
+  test('[wire 8.5] A type is provided as the hook answers, and its provider sees its own name', async () => {
     const { backend, browser } = await openHooked();
     const page = await browser({ allow_trigger_type_registration: true });
     page.provideType('mine');

@@ -1,8 +1,8 @@
 // Functions whose answer grants rights: auth functions, hooks, middleware, conditions of trusted triggers. While the
-// worker that offers one is away no worker has its id, and any connection of a restricted port may register it.
+// worker of such a function is away, any restricted connection may register its id.
 
 import { describe, expect, test } from 'vitest';
-import { authorise } from '../../../../src/modules/stream/auth.ts';
+import { authorise } from '../../../../src/modules/stream/admission.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
@@ -14,12 +14,12 @@ import { requestOf } from '../../../support/engine/worker-port.ts';
 const rbac = { expose_functions: ['match("api::*")'], allow_trigger_types: ['tick'] };
 const nothing = Payload.ofText(rawJson({}));
 
-describe('a connection of a restricted port that registers its id meanwhile', () => {
-  test('[X6] [X9] is not asked who may connect, with what rights', async () => {
+describe('a restricted connection that registers the id of an absent trusted function', () => {
+  test('[X6] [X9] is not called as the auth function of a port', async () => {
     const { port, engine, auth, browser } = await openRestricted({ rbac });
     const page = await browser();
     auth.drop();
-    // Even where its name is given to pages.
+    // Even if pages may register that name.
     engine.context.reservations.release('function', 'auth');
     page.register('auth');
     expect(engine.context.functions.get('auth')).toMatchObject({ executors: [{ workerId: page.workerId }] });
@@ -27,27 +27,27 @@ describe('a connection of a restricted port that registers its id meanwhile', ()
     expect(page.received()).toEqual([]);
   });
 
-  test('[X6] [X9] is not asked who may open a stream', async () => {
+  test('[X6] [X9] is not called as the auth function of streams', async () => {
     const { engine, page } = await withPage('may-watch');
     const verdict = await authorise(engine.port, 'may-watch', requestOf(), '10.0.0.7', 5_000);
     expect(verdict).toMatchObject({ ok: false });
     expect(page.received()).toEqual([]);
   });
 
-  test('[X6] [X9] is not asked about registrations', async () => {
+  test('[X6] [X9] is not called as a registration hook', async () => {
     const hooked = await openRestricted({ rbac: { ...rbac, on_function_registration_function_id: 'hook' } });
     const { engine, auth } = hooked;
     const page = await hooked.browser(undefined, OWN_SDK);
     auth.unregister('auth');
     const elsewhere = await openRestricted({ engine, rbac });
-    const stranger = await elsewhere.browser();
-    stranger.register('hook');
+    const outsider = await elsewhere.browser();
+    outsider.register('hook');
     page.register('ui::x');
     expect(page.receivedOne('registrationrejected')).toMatchObject({ code: 'FORBIDDEN', function_id: 'ui::x' });
-    expect(stranger.received()).toEqual([]);
+    expect(outsider.received()).toEqual([]);
   });
 
-  test('[X6] [X9] neither runs in place of called functions nor calls without being checked itself', async () => {
+  test('[X6] [X9] is not called as middleware', async () => {
     const { backend, browser } = await openRestricted({ rbac, config: { middleware_function_id: 'mw' } });
     const [page, other] = [await browser(), await browser()];
     backend.register('api::x');
@@ -57,7 +57,7 @@ describe('a connection of a restricted port that registers its id meanwhile', ()
     expect(backend.received()).toEqual([]);
   });
 
-  test('[X6] [X9] is not asked whether the trigger of a trusted worker fires; for its own it may be', async () => {
+  test('[X6] [X9] is not called as the condition of a trusted trigger, only of its own', async () => {
     const { engine, page, backend } = await withPage('cond');
     const { bindings } = addTriggerType(engine, 'tick');
     backend.register('api::x');
@@ -77,7 +77,7 @@ describe('a connection of a restricted port that registers its id meanwhile', ()
 });
 
 describe('a trigger whose owner left between the event and the call', () => {
-  test('[X7] [W2] reaches no more than its owner did: its own ids belong to another connection now', async () => {
+  test('[X7] [W2] does not reach a function that another restricted connection now has', async () => {
     const { engine, page, backend } = await withPage('pay');
     const { bindings } = addTriggerType(engine, 'tick');
     page.bind('mine', 'tick', 'pay');
@@ -88,7 +88,7 @@ describe('a trigger whose owner left between the event and the call', () => {
     expect(backend.received()).toEqual([]);
   });
 
-  test('[W2] one of a trusted worker goes on to any other worker that offers the function', async () => {
+  test('[W2] of a trusted worker reaches another worker of the function', async () => {
     const { engine, backend } = await withPage('x');
     const { bindings } = addTriggerType(engine, 'tick');
     const other = engine.connect();

@@ -18,10 +18,10 @@ const HOSTILE_IDS = [
   '<script>',
   "'; drop table",
   'math::аdd', // with a Cyrillic letter
-  'math::add\u200b', // with a space of no width
+  'math::add\u200b', // with a zero-width space
   'cafe\u0301', // é as two characters
   'caf\u00e9', // é as one
-  '\u202egnp.exe', // turned around on the screen
+  '\u202egnp.exe', // reversed on the screen
   '名前😀',
   'x'.repeat(256),
   '\ufeffmark',
@@ -31,13 +31,13 @@ const HOSTILE_IDS = [
 ];
 
 afterEach(() => {
-  // Whatever a test sent, no object of this process may have changed because of it.
+  // No test may have changed the prototypes of this process.
   expect(Object.getOwnPropertyNames(Object.prototype).filter((key) => /polluted/.test(key))).toEqual([]);
   expect(Object({}).polluted).toBeUndefined();
 });
 
 describe('names that every object has', () => {
-  test.each(PROTOTYPE_KEYS)('[X19] %s can be a function, a trigger and a trigger type like any other name', (name) => {
+  test.each(PROTOTYPE_KEYS)('[X19] %s can be the id of a function, a trigger and a trigger type', (name) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     expect(caller.errorCodeOf(caller.invoke(name))).toBe('function_not_found');
@@ -56,32 +56,29 @@ describe('names that every object has', () => {
     expect(caller.errorCodeOf(caller.invoke(name))).toBe('function_not_found');
   });
 
-  test.each(PROTOTYPE_KEYS)(
-    '[X19] %s as a key of payload, metadata, config, schema and result survives as data',
-    (key) => {
-      const engine = new EngineInMemory();
-      const [caller, worker] = [engine.connect(), engine.connect()];
-      const text = `{"${key}":{"polluted":true},"x":[{"${key}":1}]}`;
-      worker.send(`{"type":"registerfunction","id":"f","metadata":${text},"request_format":${text}}`);
-      worker.provideType('hook');
-      caller.send(
-        `{"type":"registertrigger","id":"t","trigger_type":"hook","function_id":"f","config":${text},"metadata":${text}}`,
-      );
-      caller.send(
-        `{"type":"invokefunction","invocation_id":"i","function_id":"f","data":${text},"metadata":${text},"${key}":1}`,
-      );
-      const [binding, call] = worker.received();
-      worker.send(`{"type":"invocationresult","invocation_id":"${call?.invocation_id}","result":${text}}`);
-      const info = textOf(caller, 'engine::functions::info', { function_id: 'f' });
-      const trigger = textOf(caller, 'engine::registered-triggers::info', { id: 't' });
-      expect(JSON.stringify([binding, call]).split(text)).toHaveLength(5);
-      expect(caller.socket.texts.some((frame) => frame.includes(`"result":${text}`))).toBe(true);
-      expect(info.split(text)).toHaveLength(4);
-      expect(trigger).toContain(text);
-    },
-  );
+  test.each(PROTOTYPE_KEYS)('[X19] %s is an ordinary key in payload, metadata, config, schema and result', (key) => {
+    const engine = new EngineInMemory();
+    const [caller, worker] = [engine.connect(), engine.connect()];
+    const text = `{"${key}":{"polluted":true},"x":[{"${key}":1}]}`;
+    worker.send(`{"type":"registerfunction","id":"f","metadata":${text},"request_format":${text}}`);
+    worker.provideType('hook');
+    caller.send(
+      `{"type":"registertrigger","id":"t","trigger_type":"hook","function_id":"f","config":${text},"metadata":${text}}`,
+    );
+    caller.send(
+      `{"type":"invokefunction","invocation_id":"i","function_id":"f","data":${text},"metadata":${text},"${key}":1}`,
+    );
+    const [binding, call] = worker.received();
+    worker.send(`{"type":"invocationresult","invocation_id":"${call?.invocation_id}","result":${text}}`);
+    const info = textOf(caller, 'engine::functions::info', { function_id: 'f' });
+    const trigger = textOf(caller, 'engine::registered-triggers::info', { id: 't' });
+    expect(JSON.stringify([binding, call]).split(text)).toHaveLength(5);
+    expect(caller.socket.texts.some((frame) => frame.includes(`"result":${text}`))).toBe(true);
+    expect(info.split(text)).toHaveLength(4);
+    expect(trigger).toContain(text);
+  });
 
-  test('[X19] As keys of an error they survive too', () => {
+  test('[X19] They are ordinary keys in an error', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -92,7 +89,7 @@ describe('names that every object has', () => {
     expect(caller.socket.texts.at(-1)).toContain(`"error":${error}`);
   });
 
-  test('[X19] In drop-in mode they survive next to the id of the caller', () => {
+  test('[X19] In drop-in mode they are ordinary keys next to the id of the caller', () => {
     const engine = new EngineInMemory({ settings: { isDropIn: true } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -104,7 +101,7 @@ describe('names that every object has', () => {
     }
   });
 
-  test('[X19] As a profile of a worker or a filter of a list they do nothing', () => {
+  test('[X19] They have no effect in the profile of a worker and the filter of a list', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.announce(JSON.parse('{"name":"calc","__proto__":{"polluted":1,"pid":9}}'));
@@ -116,7 +113,7 @@ describe('names that every object has', () => {
 });
 
 describe('hostile ids', () => {
-  test.each(HOSTILE_IDS)('[X20] %j is registered, called, answered and listed as it is', (id) => {
+  test.each(HOSTILE_IDS)('[X20] %j is registered, called, answered and listed unchanged', (id) => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register(id);
@@ -138,7 +135,7 @@ describe('hostile ids', () => {
     expect(worker.receivedOne('unregistertrigger')).toMatchObject({ id });
   });
 
-  test('[X20] Ids that only look alike are different functions', () => {
+  test('[X20] Ids that look alike are different functions', () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const workers = HOSTILE_IDS.map((id) => ({ id, worker: engine.connect() }));
@@ -161,7 +158,7 @@ describe('hostile ids', () => {
     },
   );
 
-  test('[X20] With a trace in the call the id is escaped in the baggage, whatever it is', () => {
+  test('[X20] The id is escaped in the baggage of a traced call', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     for (const id of HOSTILE_IDS) {

@@ -6,14 +6,14 @@ import { FakeClock } from '../../../support/fakes/fake-clock.ts';
 const SECOND = 1000;
 
 describe('pings of the engine', () => {
-  test('[W1] Every connection is pinged once in every ten seconds', () => {
+  test('[W1] Every connection is pinged every ten seconds', () => {
     const engine = new EngineInMemory();
     const workers = Array.from({ length: 25 }, () => engine.connect());
     const rounds = Array.from({ length: 6 }, () => pingsDuring(engine, workers, 10 * SECOND));
     for (const round of rounds) expect(round).toEqual(workers.map(() => 1));
   });
 
-  test('[W1] Even if the timers are always a little late', () => {
+  test('[W1] Every connection is pinged every ten seconds, even if timers are late', () => {
     const engine = new EngineInMemory({ clock: new FakeClock({ timerLatenessMs: 7 }) });
     const workers = Array.from({ length: 25 }, () => engine.connect());
     const gaps = workers.map(() => 0);
@@ -27,7 +27,7 @@ describe('pings of the engine', () => {
     expect(Math.max(...longest)).toBeLessThanOrEqual(10);
   });
 
-  test('[W1] They are spread, so that ten thousand connections are not pinged at once', () => {
+  test('[W1] Pings of many connections are spread over time', () => {
     const engine = new EngineInMemory();
     const workers = Array.from({ length: 100 }, () => engine.connect());
     for (let second = 0; second < 10; second++) {
@@ -47,7 +47,7 @@ describe('pings of the engine', () => {
 
 describe('a connection that sends nothing', () => {
   test.each([0, 50])(
-    '[W1] It is ended within 25 seconds, whenever it connected, and not two before (timers %d ms late)',
+    '[W1] It is closed after 23 to 25 seconds, whenever it connected (timers %d ms late)',
     (timerLatenessMs) => {
       const engine = new EngineInMemory({ clock: new FakeClock({ timerLatenessMs }) });
       const workers = Array.from({ length: 20 }, () => {
@@ -107,7 +107,7 @@ describe('a connection that sends nothing', () => {
     expect([silent.socket.isOpen, caller.socket.isOpen]).toEqual([false, true]);
   });
 
-  test('[W1] Only the silent one is ended', () => {
+  test('[W1] Only the silent connection is closed', () => {
     const engine = new EngineInMemory();
     const [silent, lively] = [engine.connect(), engine.connect()];
     engine.advance(20 * SECOND);
@@ -116,7 +116,7 @@ describe('a connection that sends nothing', () => {
     expect([silent.socket.isOpen, lively.socket.isOpen]).toEqual([false, true]);
   });
 
-  test('[W1] A pause of two seconds of the engine itself ends no connection', () => {
+  test('[W1] A pause of the engine of two seconds closes no connection', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     engine.advance(20 * SECOND);
@@ -127,8 +127,8 @@ describe('a connection that sends nothing', () => {
   });
 });
 
-describe('the clockwork', () => {
-  test('[guarantees 1.2] No timer is left after the stop', () => {
+describe('the timers', () => {
+  test('[guarantees 1.2] No timer remains after the stop', () => {
     const engine = new EngineInMemory();
     engine.stop();
     expect(engine.clock.timerCount).toBe(0);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-describe('the worker goes while it runs a call', () => {
-  test('[I4] Each of its callers is notified at once, and that the effect is unknown', () => {
+describe('the worker leaves while it runs a call', () => {
+  test('[I4] Each of its callers gets invocation_stopped at once', () => {
     const engine = new EngineInMemory();
     const [first, second, worker] = [engine.connect(), engine.connect(), engine.connect()];
     worker.register('f');
@@ -23,7 +23,7 @@ describe('the worker goes while it runs a call', () => {
     expect(engine.context.calls.openCount).toBe(0);
   });
 
-  test('[I4] The same if the engine ends the connection because it was silent', () => {
+  test('[I4] They are answered when the engine closes the worker as silent', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -35,7 +35,7 @@ describe('the worker goes while it runs a call', () => {
     expect(caller.errorCodeOf(id)).toBe('invocation_stopped');
   });
 
-  test('[I4] The same if the engine ends the connection because it does not read', () => {
+  test('[I4] They are answered when the engine closes the worker as too slow', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect({ limits: { outboundCloseBytes: 100 } })];
     worker.register('f');
@@ -46,7 +46,7 @@ describe('the worker goes while it runs a call', () => {
     expect(caller.errorCodeOf(id)).toBe('invocation_stopped');
   });
 
-  test('[I4] A worker that calls itself leaves nothing in the tables', () => {
+  test('[I4] A worker that calls itself leaves no open call', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.register('f');
@@ -55,7 +55,7 @@ describe('the worker goes while it runs a call', () => {
     expect(engine.context.calls.openCount).toBe(0);
   });
 
-  test('[I4] A call that was answered before is not answered again', () => {
+  test('[I4] An answered call is not answered again', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -65,7 +65,7 @@ describe('the worker goes while it runs a call', () => {
     expect(caller.answerTo(id).result).toBe('done');
   });
 
-  test('[I4] No caller waits for a fire-and-forget call, so no answer is sent', () => {
+  test('[I4] A fire-and-forget call gets no answer', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -76,8 +76,8 @@ describe('the worker goes while it runs a call', () => {
   });
 });
 
-describe('the caller goes while its call runs', () => {
-  test('[I5] The handler keeps running, and its result is dropped without harm', () => {
+describe('the caller leaves while its call runs', () => {
+  test('[I5] The handler keeps running, and its result is dropped', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -91,7 +91,7 @@ describe('the caller goes while its call runs', () => {
     expect(worker.socket.isOpen).toBe(true);
   });
 
-  test('[I5] It still counts as a call in flight of the worker until the result', () => {
+  test('[I5] The call counts as in flight for the worker until the result', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect({ limits: { inFlightPerWorker: 1 } })];
     const other = engine.connect();
@@ -106,7 +106,7 @@ describe('the caller goes while its call runs', () => {
     expect(worker.received('invokefunction')).toHaveLength(1);
   });
 
-  test('[I5] If the worker goes as well, in either order, nothing is left', () => {
+  test('[I5] If the worker leaves too, in either order, no call is open', () => {
     for (const order of [0, 1]) {
       const engine = new EngineInMemory();
       const [caller, worker] = [engine.connect(), engine.connect()];
@@ -118,7 +118,7 @@ describe('the caller goes while its call runs', () => {
     }
   });
 
-  test('[I5] Its call ends at the deadline like any other', () => {
+  test('[I5] The call ends at its deadline', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');

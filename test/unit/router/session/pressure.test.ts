@@ -11,7 +11,7 @@ function press(engine: EngineInMemory, reading: Partial<PressureReading>): void 
 }
 
 describe('an engine that sheds load', () => {
-  test('[L1] drops a part of the fire-and-forget calls, and counts them', () => {
+  test('[L1] drops some fire-and-forget calls, and counts them', () => {
     const engine = new EngineInMemory();
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');
@@ -25,7 +25,7 @@ describe('an engine that sheds load', () => {
     expect(worker.received('invokefunction')).toHaveLength(1);
   });
 
-  test('[L1] refuses a part of the calls of browsers, and accepts all of trusted workers', async () => {
+  test('[L1] refuses some calls of browsers, and accepts all calls of trusted workers', async () => {
     const { engine, backend, browser } = await openRestricted(EXPOSED);
     backend.register('api::add');
     const page = await browser();
@@ -37,7 +37,7 @@ describe('an engine that sheds load', () => {
     expect(other.answerTo(id)).toMatchObject({ result: 3 });
   });
 
-  test('[L1] refuses browsers nothing while it is merely busy', async () => {
+  test('[L1] refuses no call of browsers while it is busy', async () => {
     const { engine, backend, browser } = await openRestricted(EXPOSED);
     backend.register('api::add');
     const page = await browser();
@@ -74,7 +74,7 @@ describe('an engine that sheds load', () => {
   });
 });
 
-test('[L1] Under the highest pressure idle connections are closed, and working ones stay', async () => {
+test('[L1] under the highest pressure idle connections are closed, and active ones stay', async () => {
   const { engine, backend, browser } = await openRestricted(EXPOSED);
   backend.register('api::add');
   const [idle, working] = [await browser(), await browser()];

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { QuietMarks } from '../../../../src/core/telemetry/logs/quiet.ts';
+import { QuietTraces } from '../../../../src/core/telemetry/logs/quiet-traces.ts';
 import { traceIdOf } from '../../../../src/core/telemetry/spans/context.ts';
 import { logFunctions } from '../../../../src/modules/observability/functions.ts';
 import { plugIn } from '../../../../src/modules/plug-in.ts';
@@ -32,7 +32,7 @@ function engineWithLogTrigger() {
     engine.port.fire(
       type.bindings,
       Payload.ofText(rawJson({})),
-      engine.context.quietMarks.cause(engine.context.random.token()),
+      engine.context.quietTraces.cause(engine.context.random.token()),
     );
   const next = (): ReceivedFrame => {
     const call = worker.received().find((frame) => frame.type === 'invokefunction');
@@ -47,13 +47,13 @@ test('[O3] [fault 45] the handler of a log trigger gets a marked context, and a 
   const observed = new Observed(engine);
   fire();
   const { traceparent } = next();
-  expect(engine.context.quietMarks.isMarkedContext(String(traceparent))).toBe(true);
+  expect(engine.context.quietTraces.isMarkedContext(String(traceparent))).toBe(true);
   expect(observed.span('trigger on_log').parent_span_id).toBeNull();
   worker.invoke('note', {}, { traceparent });
-  expect(engine.context.quietMarks.isMarkedContext(calls[0]?.traceparent)).toBe(true);
+  expect(engine.context.quietTraces.isMarkedContext(calls[0]?.traceparent)).toBe(true);
 });
 
-test('[O3] the mark needs no tracing: it exists when nothing is sampled or observed', () => {
+test('[O3] the mark exists without sampling and without a collector', () => {
   for (const sampling of ['off', { ...ALL_TRACES, defaultRate: 0 }] as const) {
     const { engine, fire, next } = engineWithLogTrigger();
     if (sampling !== 'off') new Observed(engine, { sampling });
@@ -62,23 +62,26 @@ test('[O3] the mark needs no tracing: it exists when nothing is sampled or obser
   }
 });
 
-test('[O3] [fault 45] calls that a handler makes without any context are marked while it runs, and not afterwards', () => {
+test('[O3] [fault 45] calls that a handler makes without a context are marked while it runs, and not later', () => {
   const { engine, worker, calls, fire, next } = engineWithLogTrigger();
   fire();
   const running = next();
   worker.invoke('note');
   worker.result(running, null);
   worker.invoke('note');
-  expect(calls.map(({ traceparent }) => engine.context.quietMarks.isMarkedContext(traceparent))).toEqual([true, false]);
+  expect(calls.map(({ traceparent }) => engine.context.quietTraces.isMarkedContext(traceparent))).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test('[O3] a record with a marked trace is quiet; any other is not', async () => {
-  const facts = { serviceName: 'svc', engineVersion: '0.0.0', resource: { 'service.name': 'svc' } };
+  const service = { serviceName: 'svc', engineVersion: '0.0.0', resource: { 'service.name': 'svc' } };
   const engine = new EngineInMemory();
-  plugIn(engine.context, 'logs', { functions: logFunctions(engine.port, facts), triggerTypes: [] });
+  plugIn(engine.context, 'logs', { functions: logFunctions(engine.port, service), triggerTypes: [] });
   const observed = new Observed(engine);
   const worker = engine.connect();
-  const marked = traceIdOf(engine.context.quietMarks.cause(engine.context.random.token()).traceparent);
+  const marked = traceIdOf(engine.context.quietTraces.cause(engine.context.random.token()).traceparent);
   for (const trace_id of [marked, forgedFrom(marked), 'a'.repeat(32), undefined]) {
     worker.invoke('engine::log::info', { message: 'hello', trace_id });
     await engine.turn();
@@ -86,7 +89,7 @@ test('[O3] a record with a marked trace is quiet; any other is not', async () =>
   expect(observed.logs().map(({ is_quiet }) => is_quiet)).toEqual([true, undefined, undefined, undefined]);
 });
 
-describe('a context that comes with a call', () => {
+describe('the context of a call', () => {
   test.each([
     ['of a trusted connection', 'trusted', true],
     ['of a restricted connection that runs nothing marked', 'idle', false],
@@ -96,19 +99,19 @@ describe('a context that comes with a call', () => {
     const { engine, backend, browser } = await openRestricted({ rbac: { expose_functions: ['match("api::*")'] } });
     const type = addTriggerType(engine, 'log');
     const worker = state === 'trusted' ? backend : await browser();
-    const { quietMarks, random } = engine.context;
+    const { quietTraces, random } = engine.context;
     backend.register('api::seen');
     worker.register('api::on_log');
     if (state === 'running' || state === 'done') {
       backend.bind('t', 'log', 'api::on_log');
-      engine.port.fire(type.bindings, Payload.ofText(rawJson({})), quietMarks.cause(random.token()));
+      engine.port.fire(type.bindings, Payload.ofText(rawJson({})), quietTraces.cause(random.token()));
       const running = worker.nextCall();
       if (state === 'done') worker.result(running, null);
     }
-    const { traceparent } = quietMarks.cause(random.token());
+    const { traceparent } = quietTraces.cause(random.token());
     worker.invoke('api::seen', {}, { traceparent });
     const seen = String(backend.nextCall().traceparent);
-    expect(quietMarks.isMarkedContext(seen)).toBe(isBelieved);
+    expect(quietTraces.isMarkedContext(seen)).toBe(isBelieved);
     expect(seen.includes(traceIdOf(traceparent))).toBe(isBelieved);
     expect(engine.count('traces.marks_refused', 'connection')).toBe(isBelieved ? 0 : 1);
   });
@@ -117,29 +120,29 @@ describe('a context that comes with a call', () => {
 describe('the mark', () => {
   const token = () => new SeededRandom(randomInt(2 ** 31)).token();
 
-  test('is proven by the key: with another key, or another digit anywhere, there is no mark', () => {
-    const marks = new QuietMarks('one key');
-    const { traceparent } = marks.cause(token());
-    expect(marks.isMarkedContext(traceparent)).toBe(true);
-    expect(new QuietMarks('another key').isMarkedContext(traceparent)).toBe(false);
-    expect(new QuietMarks('one key').isMarkedContext(traceparent)).toBe(true);
+  test('depends on the key and on every digit of the trace id', () => {
+    const traces = new QuietTraces('one key');
+    const { traceparent } = traces.cause(token());
+    expect(traces.isMarkedContext(traceparent)).toBe(true);
+    expect(new QuietTraces('another key').isMarkedContext(traceparent)).toBe(false);
+    expect(new QuietTraces('one key').isMarkedContext(traceparent)).toBe(true);
     for (let at = 3; at < 35; at++) {
       const other = traceparent[at] === '0' ? '1' : '0';
-      expect(marks.isMarkedContext(traceparent.slice(0, at) + other + traceparent.slice(at + 1))).toBe(false);
+      expect(traces.isMarkedContext(traceparent.slice(0, at) + other + traceparent.slice(at + 1))).toBe(false);
     }
   });
 
-  test('is in none of ten thousand ids that begin with the same digits', () => {
-    const marks = new QuietMarks('one key');
+  test('is in none of ten thousand random ids with the same first digits', () => {
+    const traces = new QuietTraces('one key');
     const ids = Array.from({ length: 10_000 }, () => `106c0de5${token().slice(8)}`);
-    expect(ids.filter((id) => marks.isMarked(id))).toEqual([]);
+    expect(ids.filter((id) => traces.isMarked(id))).toEqual([]);
   });
 
   test('is recognised after more ids than are remembered', () => {
-    const marks = new QuietMarks('one key');
-    const { traceparent } = marks.cause(token());
-    for (let one = 0; one < 3_000; one++) marks.isMarked(`106c0de5${token().slice(8)}`);
-    expect(marks.isMarkedContext(traceparent)).toBe(true);
+    const traces = new QuietTraces('one key');
+    const { traceparent } = traces.cause(token());
+    for (let one = 0; one < 3_000; one++) traces.isMarked(`106c0de5${token().slice(8)}`);
+    expect(traces.isMarkedContext(traceparent)).toBe(true);
   });
 });
 

@@ -3,7 +3,7 @@ import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 /**
- * The steps that a client replays after every connect, and the points between them at which its old connection can end.
+ * The registrations that a client repeats after every connect. Its old connection may end between any two of them.
  */
 const REPLAY: readonly ((worker: TestWorker) => void)[] = [
   (worker) => worker.provideType('hook'),
@@ -14,9 +14,9 @@ const REPLAY: readonly ((worker: TestWorker) => void)[] = [
   (worker) => worker.announce({ name: 'calc' }),
 ];
 
-describe('a worker that comes back', () => {
+describe('a worker that reconnects', () => {
   test.each(Array.from({ length: REPLAY.length + 1 }, (_, place) => place))(
-    '[W3] Its old connection ends before step %d of the replay, and nothing is lost',
+    '[W3] It keeps all registrations if the old connection ends before step %d of the replay',
     (place) => {
       const { engine, old, caller } = workerWithEverything();
       const successor = engine.connect();
@@ -29,7 +29,7 @@ describe('a worker that comes back', () => {
     },
   );
 
-  test('[W3] Its old connection ends before the new one begins', () => {
+  test('[W3] It keeps all registrations if the old connection ends first', () => {
     const { engine, old, caller } = workerWithEverything();
     old.drop();
     const successor = engine.connect();
@@ -37,7 +37,7 @@ describe('a worker that comes back', () => {
     expectEverythingAt(engine, successor, caller);
   });
 
-  test('[W3] Its old connection is silent for long, and its end does not touch the new one', () => {
+  test('[W3] The late end of a silent old connection does not affect the new one', () => {
     const { engine, old, caller } = workerWithEverything();
     engine.advance(10_000);
     const successor = engine.connect();
@@ -48,7 +48,7 @@ describe('a worker that comes back', () => {
     expectEverythingAt(engine, successor, caller);
   });
 
-  test('[W3] It takes its ids over at once: the new registration is called while the old connection still exists', () => {
+  test('[W3] The new connection gets the calls while the old one still exists', () => {
     const { engine, old, caller } = workerWithEverything();
     const successor = engine.connect();
     successor.register('f');
@@ -58,7 +58,7 @@ describe('a worker that comes back', () => {
     expect(shares[0] ?? 0).toBeLessThanOrEqual(shares[1] ?? 0);
   });
 
-  test('[W3] With a reattach the old connection is gone before the replay', () => {
+  test('[W3] A reattach closes the old connection before the replay', () => {
     const { engine, old, caller } = workerWithEverything();
     const successor = engine.connect();
     successor.reattach(old);
@@ -70,7 +70,7 @@ describe('a worker that comes back', () => {
     expectEverythingAt(engine, successor, caller);
   });
 
-  test('[W3] With `reject_duplicates` a reattach gives it its ids again', () => {
+  test('[W3] With `reject_duplicates` a reattach frees its ids', () => {
     const engine = new EngineInMemory({ balance: 'reject_duplicates' });
     const old = engine.connect();
     old.register('f');
@@ -81,7 +81,7 @@ describe('a worker that comes back', () => {
     expect(engine.context.functions.get('f')).toMatchObject({ executors: { length: 1 } });
   });
 
-  test('[wire 1.9] Calls that the old connection ran end, and it is closed with the reason', () => {
+  test('[wire 1.9] A reattach stops the calls of the old connection and closes it with the reason', () => {
     const { engine, old, caller } = workerWithEverything();
     const id = caller.invoke('f');
     const successor = engine.connect();
@@ -102,12 +102,12 @@ describe('a reattach that is not proven', () => {
     ['a token of null', (old: TestWorker) => ({ previous_worker_id: old.workerId, reattach_token: null })],
     ['an unknown id', (old: TestWorker) => ({ previous_worker_id: 'missing', reattach_token: old.reattachToken })],
     ['a strange id', (old: TestWorker) => ({ previous_worker_id: '__proto__', reattach_token: old.reattachToken })],
-  ])('[wire 1.9] With %s it is ignored, and both connections live on', (_case, fieldsOf) => {
+  ])('[wire 1.9] With %s it is ignored, and both connections stay', (_case, fieldsOf) => {
     const { engine, old, caller } = workerWithEverything();
-    const stranger = engine.connect();
-    stranger.send({ type: 'reattach', ...fieldsOf(old) });
-    expect(stranger.received()).toEqual([]);
-    expect([stranger.socket.isOpen, old.socket.isOpen]).toEqual([true, true]);
+    const outsider = engine.connect();
+    outsider.send({ type: 'reattach', ...fieldsOf(old) });
+    expect(outsider.received()).toEqual([]);
+    expect([outsider.socket.isOpen, old.socket.isOpen]).toEqual([true, true]);
     expect(engine.count('reattach.refused')).toBe(1);
     expectEverythingAt(engine, old, caller);
   });
@@ -128,8 +128,66 @@ describe('a reattach that is not proven', () => {
   });
 });
 
-describe('two workers of one name', () => {
-  test('[W3] They coexist for ever, and each keeps what it registered', () => {
+describe('reattach at unusual moments', () => {
+  test('[W3] A reattach after the registrations keeps them', () => {
+    const engine = new EngineInMemory();
+    const [old, caller] = [engine.connect(), engine.connect()];
+    replay(old);
+    const successor = engine.connect();
+    replay(successor);
+    successor.reattach(old);
+    expect(old.socket.isOpen).toBe(false);
+    expectReplayed(engine, successor, caller);
+  });
+
+  test('[W3] A reattach between the registrations keeps them', () => {
+    const engine = new EngineInMemory();
+    const [old, caller] = [engine.connect(), engine.connect()];
+    replay(old);
+    const successor = engine.connect();
+    successor.register('f');
+    successor.reattach(old);
+    replay(successor);
+    expectReplayed(engine, successor, caller);
+  });
+
+  test('[wire 1.9] Of three connections that reattach in turn, the last stays', () => {
+    const engine = new EngineInMemory();
+    const caller = engine.connect();
+    const chain = [engine.connect(), engine.connect(), engine.connect()];
+    let previous: TestWorker | undefined;
+    for (const worker of chain) {
+      if (previous !== undefined) worker.reattach(previous);
+      replay(worker);
+      previous = worker;
+    }
+    expect(chain.map((worker) => worker.socket.isOpen)).toEqual([false, false, true]);
+    if (previous !== undefined) expectReplayed(engine, previous, caller);
+  });
+
+  test('[wire 1.9] A replaced connection cannot replace its successor', () => {
+    const engine = new EngineInMemory();
+    const [first, second] = [engine.connect(), engine.connect()];
+    first.reattach(second);
+    second.reattach(first);
+    expect([first.socket.isOpen, second.socket.isOpen]).toEqual([true, false]);
+  });
+
+  test('[wire 1.9] A call of the same turn to the replaced connection is stopped', () => {
+    const engine = new EngineInMemory();
+    const [old, caller] = [engine.connect(), engine.connect()];
+    old.register('f');
+    const id = caller.invoke('f');
+    const successor = engine.connect();
+    // Still in the turn of the call: nothing has left yet, and nothing may leave after the close frame.
+    successor.send({ type: 'reattach', previous_worker_id: old.workerId, reattach_token: old.reattachToken });
+    expect(caller.errorCodeOf(id)).toBe('invocation_stopped');
+    expect(successor.received()).toEqual([]);
+  });
+});
+
+describe('two workers with one name', () => {
+  test('[W3] They coexist, and each keeps its registrations', () => {
     const engine = new EngineInMemory();
     const twins = [engine.connect(), engine.connect()];
     const caller = engine.connect();
@@ -148,7 +206,7 @@ describe('two workers of one name', () => {
     expect([...engine.context.triggers.bindings()]).toHaveLength(2);
   });
 
-  test('[W3] One that connects and disconnects all the time never makes the function uncallable', () => {
+  test('[W3] A function stays callable while one of them reconnects all the time', () => {
     const engine = new EngineInMemory();
     const [steady, caller] = [engine.connect(), engine.connect()];
     steady.announce({ name: 'calc' });
@@ -191,4 +249,21 @@ function expectEverythingAt(engine: EngineInMemory, worker: TestWorker, caller: 
   const provider = triggers.type('hook')?.provider;
   expect(provider?.kind === 'worker' && provider.executor.workerId).toBe(worker.workerId);
   expect(caller.ask('engine::workers::info', { name: 'calc' })).toMatchObject({ worker: { id: worker.workerId } });
+}
+
+function replay(worker: TestWorker): void {
+  worker.register('f');
+  worker.provideType('hook');
+  worker.bind('t', 'hook', 'f');
+}
+
+function expectReplayed(engine: EngineInMemory, worker: TestWorker, caller: TestWorker): void {
+  worker.received();
+  const id = caller.invoke('f');
+  worker.result(worker.nextCall(), 'served');
+  expect(caller.answerTo(id).result).toBe('served');
+  const binding = engine.context.triggers.binding('t');
+  expect([binding?.state, binding?.owner?.workerId]).toEqual(['bound', worker.workerId]);
+  const provider = engine.context.triggers.type('hook')?.provider;
+  expect(provider?.kind === 'worker' && provider.executor.workerId).toBe(worker.workerId);
 }

@@ -24,7 +24,7 @@ function observedPair(settings = {}) {
   return { engine, observed, caller, worker };
 }
 
-test('[PD-31] a sampled call gets a span, and its id goes on in traceparent', () => {
+test('[PD-31] a sampled call gets a span, whose id is passed on in traceparent', () => {
   const { engine, observed, caller, worker } = observedPair();
   const call = caller.invoke('math::add', {}, { traceparent: SAMPLED, baggage: 'user=ann,api_key=k1' });
   const handed = worker.nextCall();
@@ -47,14 +47,14 @@ test('[PD-31] a sampled call gets a span, and its id goes on in traceparent', ()
   expect(span).not.toHaveProperty('pending');
 });
 
-test('[PD-31] a context that is not sampled passes untouched and leaves no span', () => {
+test('[PD-31] a context that is not sampled is passed on unchanged and gets no span', () => {
   const { observed, caller, worker } = observedPair();
   caller.invoke('math::add', {}, { traceparent: UNSAMPLED });
   expect(worker.nextCall().traceparent).toBe(UNSAMPLED);
   expect(observed.spans()).toEqual([]);
 });
 
-test('a call without context begins a trace', () => {
+test('a call without a context starts a trace', () => {
   const { observed, caller, worker } = observedPair();
   caller.invoke('math::add');
   const { traceparent } = worker.nextCall();
@@ -63,14 +63,14 @@ test('a call without context begins a trace', () => {
   expect(traceparent).toBe(`00-${span.trace_id}-${span.span_id}-01`);
 });
 
-test('the decision not to keep a trace is made once: its calls are sent that decision', () => {
+test('a trace that is not kept stays so in all its calls', () => {
   const { observed, caller, worker } = observedPair({ sampling: { ...ALL_TRACES, defaultRate: 1e-9 } });
   caller.invoke('math::add');
   expect(worker.nextCall().traceparent).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/);
   expect(observed.spans()).toEqual([]);
 });
 
-test('a call that needs no id gets none unless its trace is kept, and the configured share is kept', () => {
+test('a call without a context gets a trace id only if its trace is kept', () => {
   const { observed } = observedPair({ sampling: { ...ALL_TRACES, defaultRate: 0.25 } });
   const begun = Array.from({ length: 400 }, () => observed.collector.beginOrUntraced('', 'f', 'f', '', undefined, ''));
   const kept = begun.filter((one) => one instanceof OpenSpan);
@@ -87,7 +87,7 @@ test('a call that needs no id keeps the one that it has', () => {
   expect(begin(SAMPLED)).toMatchObject({ traceId: TRACE, parentSpanId: PARENT });
 });
 
-test('at ratio 0 calls without context stay without one', () => {
+test('at ratio 0 calls without a context get none', () => {
   const { observed, caller, worker } = observedPair({ sampling: { ...ALL_TRACES, defaultRate: 0 } });
   caller.invoke('math::add');
   expect(worker.nextCall()).not.toHaveProperty('traceparent');
@@ -119,7 +119,7 @@ test('a call of a function that no worker offers is an error of its trace', () =
   expect(observed.span('call missing::has')).toMatchObject({ status: 'error', parent_span_id: PARENT });
 });
 
-test('a call that runs is pending, and a lost worker ends it as an error', () => {
+test('a running call is pending, and a lost worker ends its span as an error', () => {
   const { engine, observed, caller, worker } = observedPair();
   caller.invoke('math::add');
   engine.advance(60);
@@ -131,7 +131,7 @@ test('a call that runs is pending, and a lost worker ends it as an error', () =>
   expect(span).not.toHaveProperty('pending');
 });
 
-test('functions of the engine are internal, and those that read traces leave none', () => {
+test('functions of the engine are internal, and those that read traces get no span', () => {
   const { observed, caller } = observedPair();
   caller.ask('engine::functions::list');
   caller.invoke('engine::traces::list');
@@ -139,7 +139,7 @@ test('functions of the engine are internal, and those that read traces leave non
   expect(observed.attribute('call engine::functions::list', 'iii.function.kind')).toBe('internal');
 });
 
-test('calls that manage worker projects are internal and uncounted, and those that only read leave no span', () => {
+test('calls that manage project workers are internal and not counted, and reading ones get no span', () => {
   const { observed, caller, worker } = observedPair();
   for (const verb of ['list', 'status', 'logs', 'restart']) {
     worker.register(`worker::${verb}`);
@@ -151,7 +151,7 @@ test('calls that manage worker projects are internal and uncounted, and those th
   expect(observed.calls()).toEqual([]);
 });
 
-test('a firing is a span with the call below it, in the trace of its cause', () => {
+test('a firing is a span in the trace of its cause, with the call as its child', () => {
   const { engine, observed, worker } = observedPair();
   const type = addTriggerType(engine, 'tick');
   worker.bind('t', 'tick', 'math::add');
@@ -166,7 +166,7 @@ test('a firing is a span with the call below it, in the trace of its cause', () 
   expect(observed.attribute('trigger math::add', 'trigger.type')).toBe('tick');
 });
 
-test('[PD-45] calls count as ok or error, fire-and-forget calls as deferred and once', () => {
+test('[PD-45] calls count as ok or error, and fire-and-forget calls once as deferred', () => {
   const { engine, observed, caller, worker } = observedPair();
   for (const answer of ['ok', 'error', 'void'] as const) {
     if (answer === 'void') caller.invokeVoid('math::add');
@@ -183,7 +183,7 @@ test('[PD-45] calls count as ok or error, fire-and-forget calls as deferred and 
   expect(counts?.okDurations).toMatchObject({ count: 1, sum: 3, min: 3, max: 3 });
 });
 
-test('[PD-45] with nothing sampled counts continue', () => {
+test('[PD-45] calls are counted without sampling', () => {
   const { observed, caller, worker } = observedPair({ sampling: undefined });
   caller.invoke('math::add', {}, { traceparent: SAMPLED });
   const call = worker.nextCall();
@@ -192,7 +192,7 @@ test('[PD-45] with nothing sampled counts continue', () => {
   expect(observed.calls()).toMatchObject([{ functionId: 'math::add', ok: 1 }]);
 });
 
-test('[PD-46] of more functions than a metric may have label sets, the rest is counted as one', () => {
+test('[PD-46] functions over the limit of label sets are counted as one', () => {
   const engine = new EngineInMemory();
   const observed = new Observed(engine);
   for (let number = 0; number < 2_500; number++) observed.collector.callEnded(`f${number}`, 1, undefined);
@@ -210,7 +210,7 @@ test('workers are counted when they identify themselves as workers, and when the
   expect(observed.workers()).toEqual({ spawns: 1, deaths: 1 });
 });
 
-test('[O1] while the telemetry thread takes nothing, spans are bounded, and what is over the bound is counted', () => {
+test('[O1] while the telemetry thread accepts nothing, spans are limited, and dropped ones are counted', () => {
   const { observed, caller, worker } = observedPair();
   observed.isFull = true;
   for (let count = 0; count < 8_200; count++) {
@@ -223,7 +223,7 @@ test('[O1] while the telemetry thread takes nothing, spans are bounded, and what
   expect(observed.spans()).toHaveLength(8_192);
 });
 
-test('a question while the telemetry thread takes nothing costs no worker its count', () => {
+test('a query while the telemetry thread accepts nothing loses no count of a worker', () => {
   const { engine, observed } = observedPair();
   observed.isFull = true;
   observed.collector.flush();
@@ -232,7 +232,7 @@ test('a question while the telemetry thread takes nothing costs no worker its co
   expect(observed.batches.map(({ workers }) => workers)).toEqual([{ spawns: 1, deaths: 0 }]);
 });
 
-test('data of a worker is copied: its memory may be reused at once', () => {
+test('data of a worker is copied, so that its memory may be reused at once', () => {
   const { observed } = observedPair();
   const memory = Buffer.from('{"resourceLogs":[]}');
   observed.collector.frame('LOGS', 1, memory);
@@ -242,7 +242,7 @@ test('data of a worker is copied: its memory may be reused at once', () => {
   expect(Buffer.from(frame?.bytes ?? []).toString()).toBe('{"resourceLogs":[]}');
 });
 
-test('gauges of a process are known for as long as its connection is', () => {
+test('gauges of a process are kept until its connection ends', () => {
   const { observed } = observedPair();
   observed.collector.noteGauges([[7, { cpu_percent: 3, timestamp_ms: 1 }]]);
   expect(observed.collector.gaugesOf(7)).toEqual({ cpu_percent: 3, timestamp_ms: 1 });
@@ -255,7 +255,7 @@ test('gauges of a process are known for as long as its connection is', () => {
   expect(observed.collector.gaugesOf(7)).toBeUndefined();
 });
 
-test('nothing is sent, and no timer runs, while nothing happens', () => {
+test('an idle collector sends nothing and runs no timer', () => {
   const { engine, observed } = observedPair();
   engine.advance(2_000);
   const timers = engine.clock.timerCount;
@@ -265,7 +265,7 @@ test('nothing is sent, and no timer runs, while nothing happens', () => {
   expect(engine.clock.timerCount).toBe(timers);
 });
 
-test('spans are gathered for a while, unless a log record wants to leave sooner', () => {
+test('spans are gathered for a while, or until a log record is sent', () => {
   const { engine, observed, caller } = observedPair();
   const untilBatch = (): number => {
     const before = observed.batches.length;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../../src/router/calls/call.ts';
 import { invoke } from '../../../../src/router/calls/invoke.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
-describe('a connection that is gone', () => {
-  test('[W2] Its functions, triggers and trigger types are gone, and so is it', () => {
+describe('a connection that ends', () => {
+  test('[W2] Its functions, triggers and trigger types are removed', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.register('f');
@@ -19,7 +20,7 @@ describe('a connection that is gone', () => {
     expect(engine.port.workers()).toEqual([]);
   });
 
-  test('[W2] No observer sees the step half done: the callback of a lost call finds everything gone', () => {
+  test('[W2] The callback of a lost call finds everything removed', () => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.register('f');
@@ -33,7 +34,7 @@ describe('a connection that is gone', () => {
     expect(seen).toEqual([nothing, nothing]);
   });
 
-  test('[W2] Leave events come after the step, and see nothing of it', () => {
+  test('[W2] Leave events fire after everything is removed', () => {
     const engine = new EngineInMemory();
     const [watcher, worker] = [engine.connect(), engine.connect()];
     watcher.register('watch');
@@ -45,7 +46,7 @@ describe('a connection that is gone', () => {
     expect(watcher.ask('engine::functions::list')).toMatchObject({ functions: [{ function_id: 'watch' }] });
   });
 
-  test('[W2] It happens once, however often the connection is reported to have ended', () => {
+  test('[W2] It is removed once, however often its end is reported', () => {
     const engine = new EngineInMemory();
     const [watcher, worker] = [engine.connect(), engine.connect()];
     watcher.register('watch');
@@ -55,7 +56,7 @@ describe('a connection that is gone', () => {
     expect(watcher.received('invokefunction')).toHaveLength(1);
   });
 
-  test('[W2] Frames that still come from it are not read', () => {
+  test('[W2] Later frames of it are not read', () => {
     const engine = new EngineInMemory();
     const [worker, other] = [engine.connect(), engine.connect()];
     worker.drop();
@@ -84,7 +85,7 @@ describe('a connection that is gone', () => {
     });
   });
 
-  test('[W2] Nothing of another connection is touched, even if its ids are the same', () => {
+  test('[W2] Registrations of another connection stay, even with the same ids', () => {
     const engine = new EngineInMemory();
     const [caller, leaver, other] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [leaver, other]) {
@@ -96,6 +97,91 @@ describe('a connection that is gone', () => {
     other.result(other.nextCall(), 'here');
     expect(caller.answerTo(id).result).toBe('here');
     expect([...engine.context.triggers.bindings()].map((binding) => binding.id)).toEqual([`t-${other.workerId}`]);
+  });
+});
+
+describe('connections that end other connections', () => {
+  test('[W2] When the end of a slow worker closes its callers too, every waiting caller is answered', () => {
+    const engine = new EngineInMemory();
+    const tight = { limits: { outboundCloseBytes: 2000, outboundBufferBytes: 2000 } };
+    const [first, second, worker] = [engine.connect(tight), engine.connect(tight), engine.connect(tight)];
+    const watcher = engine.connect();
+    worker.register('f');
+    second.register('g');
+    const lost = watcher.invoke('g');
+    for (const one of [first, second, worker]) one.socket.stopReading();
+    for (let call = 0; call < 9; call++) for (const caller of [first, second]) caller.invoke('f', 'x'.repeat(80));
+    engine.flush();
+    expect([first, second, worker].map((one) => one.socket.farewell)).toMatchObject([
+      { code: 4408 },
+      { code: 4408 },
+      { code: 4408 },
+    ]);
+    expect(watcher.errorCodeOf(lost)).toBe('invocation_stopped');
+    expect([engine.context.calls.openCount, engine.context.sessions.size]).toEqual([0, 1]);
+  });
+
+  test('[W2] The callback of a lost call may end another connection', () => {
+    const engine = new EngineInMemory();
+    const [first, second, caller] = [engine.connect(), engine.connect(), engine.connect()];
+    first.register('f');
+    second.register('g');
+    const outcomes: string[] = [];
+    callFromInside(engine, 'f', () => {
+      outcomes.push('f');
+      second.drop();
+    });
+    callFromInside(engine, 'g', () => outcomes.push('g'));
+    const ids = [caller.invoke('f'), caller.invoke('g')];
+    first.drop();
+    expect(outcomes).toEqual(['f', 'g']);
+    expect(ids.map((id) => caller.errorCodeOf(id))).toEqual(['invocation_stopped', 'invocation_stopped']);
+    expect(engine.context.calls.openCount).toBe(0);
+  });
+
+  test('[I3] The callback of a deadline may end the next due call and make a new one', () => {
+    const engine = new EngineInMemory();
+    const [first, second, third] = [engine.connect(), engine.connect(), engine.connect()];
+    first.register('f');
+    second.register('g');
+    third.register('h');
+    const outcomes: string[] = [];
+    const note = (name: string) => (outcome: Outcome) =>
+      outcomes.push(`${name} ${(outcome.error ?? outcome.result)?.asText()}`);
+    callFromInside(engine, 'f', (outcome) => {
+      note('f')(outcome);
+      second.drop();
+      callFromInside(engine, 'h', note('h'));
+    });
+    callFromInside(engine, 'g', note('g'));
+    engine.advance(1100);
+    expect(outcomes.map((text) => text.replace(/^(\w) .*"code":"(\w+)".*$/, '$1 $2'))).toEqual([
+      'f TIMEOUT',
+      'g invocation_stopped',
+    ]);
+    third.result(third.nextCall(), 'in time');
+    expect(outcomes.at(-1)).toBe('h "in time"');
+    expect(engine.context.calls.openCount).toBe(0);
+  });
+
+  test('[W2] A handler of engine::workers-available is not called when its own worker leaves', () => {
+    const engine = new EngineInMemory();
+    const [watcher, other] = [engine.connect(), engine.connect()];
+    watcher.register('watch');
+    watcher.bind('t', 'engine::workers-available', 'watch');
+    watcher.drop();
+    other.drop();
+    expect(engine.context.calls.openCount).toBe(0);
+    expect(engine.count('triggers.failed')).toBe(0);
+  });
+
+  test('[guarantees 1.3] The leave event of the only handler counts as a failed trigger', () => {
+    const engine = new EngineInMemory();
+    const [owner, watcher] = [engine.connect(), engine.connect()];
+    watcher.register('watch');
+    owner.bind('t', 'engine::workers-available', 'watch');
+    watcher.drop();
+    expect(engine.count('triggers.failed')).toBe(1);
   });
 });
 
@@ -111,7 +197,7 @@ describe('the greeting', () => {
       expect(worker.socket.allFrames().map(({ type }) => type)).toEqual(['workerregistered']);
   });
 
-  test('[X22] Neither the token nor anything else secret of it is logged', () => {
+  test('[X22] The token is not logged', () => {
     const engine = new EngineInMemory();
     const [worker, other] = [engine.connect(), engine.connect()];
     other.reattach(worker, 'wrong');
@@ -132,7 +218,7 @@ function whatIsLeft(engine: EngineInMemory): unknown {
   };
 }
 
-function callFromInside(engine: EngineInMemory, functionId: string, settle: () => void): void {
+function callFromInside(engine: EngineInMemory, functionId: string, settle: (outcome: Outcome) => void): void {
   invoke(engine.context, {
     functionId,
     data: undefined,

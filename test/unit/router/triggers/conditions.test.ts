@@ -7,7 +7,7 @@ import { addTriggerType } from '../../../support/engine/module-trigger-type.ts';
 import type { ReceivedFrame } from '../../../support/fakes/fake-socket.ts';
 
 describe('the condition of a trigger', () => {
-  test('[T8] It is asked with the event first; its false prevents the call of the handler', () => {
+  test('[T8] It is called with the event first, and false prevents the call of the handler', () => {
     const { fire, worker, engine } = engineWithCondition();
     fire({ n: 1 });
     const question = worker.nextCall();
@@ -38,7 +38,7 @@ describe('the condition of a trigger', () => {
     expectFailure(engine, worker, 'Condition cond: no_database: the database is away');
   });
 
-  test('[T8] So does silence for 5 s', () => {
+  test('[T8] A condition that does not answer within 5 s prevents the call of the handler', () => {
     const { fire, worker, engine } = engineWithCondition();
     fire({});
     const question = worker.nextCall();
@@ -51,14 +51,14 @@ describe('the condition of a trigger', () => {
     expect(worker.received()).toEqual([]);
   });
 
-  test('[T8] So does a condition that no worker offers', () => {
+  test('[T8] A condition that no worker offers prevents the call of the handler', () => {
     const { fire, worker, engine } = engineWithCondition();
     worker.unregister('cond');
     fire({});
     expectFailure(engine, worker, 'Condition cond: function_not_found: Function cond not found');
   });
 
-  test('[T8] After a failure, the next event is checked again and the trigger works again', () => {
+  test('[T8] After a failure, the next event is checked as usual', () => {
     const { fire, worker } = engineWithCondition();
     fire({});
     worker.fail(worker.nextCall(), { code: 'x', message: 'y' });
@@ -78,7 +78,7 @@ describe('the condition of a trigger', () => {
   });
 });
 
-describe('several events while a condition takes its time', () => {
+describe('several events during a slow condition', () => {
   test('[S5] Handlers are called in the order of the events, whatever order the answers come in', () => {
     const { fire, worker } = engineWithCondition();
     for (const n of [1, 2, 3]) fire({ n });
@@ -90,7 +90,7 @@ describe('several events while a condition takes its time', () => {
     expect(worker.received('invokefunction').map(({ data }) => data)).toEqual([{ n: 1 }, { n: 3 }]);
   });
 
-  test('[S5] Events about something else do not wait', () => {
+  test('[S5] Events about other keys do not wait', () => {
     const { fire, worker } = engineWithCondition();
     fire({ n: 1 }, 0, 'a');
     fire({ n: 2 }, 0, 'b');
@@ -99,7 +99,7 @@ describe('several events while a condition takes its time', () => {
     expect(worker.nextCall()).toMatchObject({ data: { n: 2 } });
   });
 
-  test('[W2] A trigger that was removed meanwhile is not called any more', () => {
+  test('[W2] A trigger that was removed in the meantime does not run', () => {
     const { fire, worker } = engineWithCondition();
     fire({});
     const question = worker.nextCall();
@@ -140,7 +140,7 @@ describe('the value of condition_function_id', () => {
 test.each([
   [false, 'skip'],
   [null, 'pass'],
-])('[T8] A module that asks itself gets the meaning of %j', (result, verdict) => {
+])('[T8] A module that calls a condition itself gets the meaning of %j', (result, verdict) => {
   const engine = new EngineInMemory();
   const worker = engine.connect();
   worker.register('cond');

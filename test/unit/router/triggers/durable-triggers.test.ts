@@ -5,7 +5,7 @@ import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 const REQUEST = { trigger_type: 'webhook', function_id: 'f', config: { path: '/gh' }, metadata: { a: 1 } };
 
 describe('a trigger without an owner', () => {
-  test('[wire 4.4] Of an engine type it is bound at once', async () => {
+  test('[wire 4.4] A trigger of an engine type is bound at once', async () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const id = await bindDurable(engine, caller, { trigger_type: 'engine::workers-available', function_id: 'f' });
@@ -19,7 +19,7 @@ describe('a trigger without an owner', () => {
     expect(engine.context.triggers.binding(id)?.type).toBe('engine::workers-available');
   });
 
-  test('[wire 4.4] It survives the connection that asked for it', async () => {
+  test('[wire 4.4] It outlives the connection that made it', async () => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const id = await bindDurable(engine, caller, REQUEST);
@@ -27,7 +27,7 @@ describe('a trigger without an owner', () => {
     expect(engine.context.triggers.binding(id)).toMatchObject({ state: 'parked', functionId: 'f' });
   });
 
-  test('[wire 4.4] Of a type without a provider it waits, and the caller has its answer', async () => {
+  test('[wire 4.4] A trigger of a type without a provider waits, and its caller is answered', async () => {
     const engine = new EngineInMemory();
     const [caller, provider] = [engine.connect(), engine.connect()];
     const id = await bindDurable(engine, caller, REQUEST);
@@ -46,7 +46,7 @@ describe('a trigger without an owner', () => {
     expect(other.ask('engine::unregister_trigger', { id })).toEqual({ removed: false });
   });
 
-  test('[wire 4.4] A trigger of a connection cannot be removed that way', () => {
+  test('[wire 4.4] engine::unregister_trigger does not remove a trigger of a connection', () => {
     const engine = new EngineInMemory();
     const [owner, other] = [engine.connect(), engine.connect()];
     owner.bind('t', 'webhook', 'f');
@@ -63,7 +63,7 @@ describe('a trigger without an owner', () => {
       'trigger_registration_failed',
       "The config must be an empty object, found the key 'x'",
     ],
-  ])('[wire 4.4] %j is refused with code and reason, and leaves nothing', async (payload, code, message) => {
+  ])('[wire 4.4] %j is refused with code and reason', async (payload, code, message) => {
     const engine = new EngineInMemory();
     const caller = engine.connect();
     const id = caller.invoke('engine::register_trigger', payload);
@@ -87,7 +87,7 @@ describe('the verdict of a worker that provides the type', () => {
     [{ code: 'bad_path', message: 'größer' }, 'bad_path: größer'],
     ['nein', 'nein'],
     [{ message: { toString: 1 } }, '{"message":{"toString":1}}'],
-  ])('[wire 4.4] The refusal %j is reported in one line, and nothing stays', async (error, message) => {
+  ])('[wire 4.4] The refusal %j is reported in one line, and the trigger is removed', async (error, message) => {
     const { engine, caller, provider, id } = await askProvider();
     provider.judge(provider.receivedOne('registertrigger'), error);
     await engine.turn();
@@ -95,7 +95,7 @@ describe('the verdict of a worker that provides the type', () => {
     expect([...engine.context.triggers.bindings()]).toEqual([]);
   });
 
-  test('[wire 4.4] Silence for ten seconds counts as acceptance, and a later refusal is shown on the trigger', async () => {
+  test('[wire 4.4] No answer within ten seconds counts as acceptance, and a later refusal is shown on the trigger', async () => {
     const { engine, caller, provider, id } = await askProvider();
     const binding = provider.receivedOne('registertrigger');
     engine.advance(9999);
@@ -109,10 +109,10 @@ describe('the verdict of a worker that provides the type', () => {
     expect(caller.answersTo(id)).toHaveLength(1);
   });
 
-  test('[wire 4.4] That of another worker does not count', async () => {
+  test('[wire 4.4] The verdict of another worker does not count', async () => {
     const { engine, caller, provider, id } = await askProvider();
-    const stranger = engine.connect();
-    stranger.judge(provider.receivedOne('registertrigger'), { code: 'no', message: 'forged' });
+    const outsider = engine.connect();
+    outsider.judge(provider.receivedOne('registertrigger'), { code: 'no', message: 'forged' });
     await engine.turn();
     expect(caller.answersTo(id)).toEqual([]);
     expect([...engine.context.triggers.bindings()]).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('the verdict of a worker that provides the type', () => {
     expect(caller.answerTo(id)).toHaveProperty('result');
   });
 
-  test('[I3] A caller with a short deadline gets its TIMEOUT, and the engine waits on without harm', async () => {
+  test('[I3] A caller with a short deadline gets its TIMEOUT, and the engine waits on', async () => {
     const engine = new EngineInMemory();
     const [caller, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -142,7 +142,7 @@ describe('the verdict of a worker that provides the type', () => {
     expect(engine.context.moduleExecutor.inFlight).toBe(0);
   });
 
-  test('[wire 4.4] The provider leaves while it decides: the trigger waits for its return', async () => {
+  test('[wire 4.4] If the provider leaves before its verdict, the trigger waits for its return', async () => {
     const { engine, caller, provider, id } = await askProvider();
     provider.drop();
     engine.advance(10_000);

@@ -4,8 +4,8 @@ import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { addTriggerType } from '../../../support/engine/module-trigger-type.ts';
 
-describe('what a module receives of the bindings of its type', () => {
-  test('[modules 1.6] One that it accepted, with its config, and its removal', () => {
+describe('the notices of a module about triggers of its type', () => {
+  test('[modules 1.6] It gets an accepted trigger with its config, and its removal', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const worker = engine.connect();
@@ -16,7 +16,7 @@ describe('what a module receives of the bindings of its type', () => {
     expect(type.story).toEqual(['+t', '-t']);
   });
 
-  test('[W2] That those of a connection left with it', () => {
+  test('[W2] It gets the removal of the triggers of a closed connection', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const [worker, other] = [engine.connect(), engine.connect()];
@@ -28,7 +28,7 @@ describe('what a module receives of the bindings of its type', () => {
     expect(type.story).toEqual(['+a', '+b', '+c', '-a', '-b']);
   });
 
-  test('[wire 4.1] The old one leaves before the new one of the same id comes', () => {
+  test('[wire 4.1] The removal of a replaced trigger comes before the new one', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const worker = engine.connect();
@@ -38,7 +38,7 @@ describe('what a module receives of the bindings of its type', () => {
     expect([...type.bindings].map(({ functionId }) => functionId)).toEqual(['g']);
   });
 
-  test('[wire 4.5] It leaves when another type takes its id', () => {
+  test('[wire 4.5] It gets the removal of a trigger whose id another type takes', () => {
     const engine = new EngineInMemory();
     const [tick, tock] = [addTriggerType(engine, 'tick'), addTriggerType(engine, 'tock')];
     const worker = engine.connect();
@@ -47,7 +47,7 @@ describe('what a module receives of the bindings of its type', () => {
     expect([tick.story, tock.story]).toEqual([['+t', '-t'], ['+t']]);
   });
 
-  test('[modules 1.6] Nothing of one that it refused, neither its arrival nor its removal', () => {
+  test('[modules 1.6] It gets no notice of a trigger that it refused', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const worker = engine.connect();
@@ -56,7 +56,7 @@ describe('what a module receives of the bindings of its type', () => {
     expect(type.story).toEqual([]);
   });
 
-  test('[PD-51] Durable ones like any other', async () => {
+  test('[PD-51] It gets durable triggers too', async () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const id = await engine.port.bindDurable({ type: 'tick', functionId: 'f', config: {}, metadata: undefined });
@@ -66,7 +66,7 @@ describe('what a module receives of the bindings of its type', () => {
 });
 
 describe('an event of a module', () => {
-  test('[modules 1.6] Calls every function bound, with the payload, the metadata and what caused it', () => {
+  test('[modules 1.6] Calls every bound function, with payload, metadata and cause', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const worker = engine.connect({ ownSdk: true });
@@ -81,7 +81,7 @@ describe('an event of a module', () => {
     });
   });
 
-  test('[PD-26] Replicas that bound the same are called once', () => {
+  test('[PD-26] Calls replicas with equal triggers once', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const replicas = [engine.connect(), engine.connect()];
@@ -93,7 +93,7 @@ describe('an event of a module', () => {
     expect(replicas.flatMap((replica) => replica.received('invokefunction'))).toHaveLength(1);
   });
 
-  test('[I8] At depth 64 nothing is called any more: the trigger is shown as failed, counted and logged', () => {
+  test('[I8] Fails the trigger at depth 64, which is shown, counted and logged', () => {
     const engine = new EngineInMemory();
     const type = addTriggerType(engine, 'tick');
     const worker = engine.connect({ ownSdk: true });
@@ -138,7 +138,7 @@ describe('a call that a module makes', () => {
     expect(outcomes).toEqual([expect.stringContaining('TIMEOUT')]);
   });
 
-  test('[modules 1.4] Of a function that no worker offers, it gets the error at once', () => {
+  test('[modules 1.4] It gets the error at once if no worker offers the function', () => {
     const engine = new EngineInMemory();
     const outcomes: unknown[] = [];
     engine.port.call({ functionId: 'auth', payload: Payload.ofText(rawJson({})), depth: 0 }, (outcome) =>

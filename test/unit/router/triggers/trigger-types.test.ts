@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 describe('the provider of a trigger type', () => {
-  test('[wire 4.2] It gets every binding of the type, existing and new ones', () => {
+  test('[wire 4.2] It gets every trigger of the type, existing and new ones', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     owner.bind('before', 'webhook', 'f');
@@ -13,7 +13,7 @@ describe('the provider of a trigger type', () => {
     expect(provider.received('registertrigger').map(({ id }) => id)).toEqual(['before', 'after', 'own']);
   });
 
-  test('[wire 4.2] When it registers again, it gets all of them again', () => {
+  test('[wire 4.2] It gets all triggers again when it registers again', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -27,7 +27,7 @@ describe('the provider of a trigger type', () => {
     });
   });
 
-  test('[wire 4.5] It leaves: bindings of others wait, its own are gone', () => {
+  test('[wire 4.5] When it leaves, triggers of others wait and its own are removed', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -38,7 +38,7 @@ describe('the provider of a trigger type', () => {
     expect(owner.received()).toEqual([]);
   });
 
-  test('[W3] It leaves and returns: what waited is handed to it again', () => {
+  test('[W3] When it returns, it gets the waiting triggers again', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -50,7 +50,7 @@ describe('the provider of a trigger type', () => {
     expect(engine.context.triggers.binding('t')?.state).toBe('bound');
   });
 
-  test('[wire 4.2] It withdraws the type: bindings wait until a worker provides it again', () => {
+  test('[wire 4.2] When it withdraws the type, triggers wait until a worker provides it again', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -65,10 +65,10 @@ describe('the provider of a trigger type', () => {
 
   test('[wire 4.2] No other worker can withdraw the type', () => {
     const engine = new EngineInMemory();
-    const [provider, stranger] = [engine.connect(), engine.connect()];
+    const [provider, outsider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
-    stranger.send({ type: 'unregistertriggertype', id: 'webhook' });
-    stranger.send({ type: 'unregistertriggertype', id: 'engine::workers-available' });
+    outsider.send({ type: 'unregistertriggertype', id: 'webhook' });
+    outsider.send({ type: 'unregistertriggertype', id: 'engine::workers-available' });
     expect(engine.context.triggers.type('webhook')).toBeDefined();
     expect(engine.context.triggers.type('engine::workers-available')).toBeDefined();
   });
@@ -122,7 +122,7 @@ describe('the provider of a trigger type', () => {
 });
 
 describe('the verdict on a binding', () => {
-  test('[wire 4.3] A refusal goes to the owner as it came, and the binding stays listed as an error', () => {
+  test('[wire 4.3] A refusal is passed on to the owner, and the trigger is listed as an error', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -153,21 +153,21 @@ describe('the verdict on a binding', () => {
     expect(owner.ask('engine::registered-triggers::info', { id: 't' })).toMatchObject({ status: 'Active' });
   });
 
-  test('[wire 4.3] It is believed from the provider of the type only', () => {
+  test('[wire 4.3] Only a verdict of the provider of the type counts', () => {
     const engine = new EngineInMemory();
-    const [owner, provider, stranger] = [engine.connect(), engine.connect(), engine.connect()];
+    const [owner, provider, outsider] = [engine.connect(), engine.connect(), engine.connect()];
     provider.provideType('webhook');
-    stranger.provideType('other');
+    outsider.provideType('other');
     owner.bind('t', 'webhook', 'f');
     const binding = provider.receivedOne('registertrigger');
-    stranger.judge(binding, { code: 'no', message: 'forged' });
+    outsider.judge(binding, { code: 'no', message: 'forged' });
     owner.judge(binding, { code: 'no', message: 'forged too' });
     expect(owner.received()).toEqual([]);
     expect(engine.context.triggers.binding('t')?.state).toBe('bound');
     expect(engine.count('triggers.foreign_results')).toBe(2);
   });
 
-  test('[wire 4.3] For a binding that is gone it changes nothing', () => {
+  test('[wire 4.3] A verdict on a removed trigger has no effect', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -179,7 +179,7 @@ describe('the verdict on a binding', () => {
     expect(engine.count('triggers.foreign_results')).toBe(1);
   });
 
-  test('[wire 4.3] A refused binding is tried again only when the type is registered again', () => {
+  test('[wire 4.3] A refused trigger is offered again only when the type is registered again', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -204,7 +204,7 @@ describe('the verdict on a binding', () => {
     ],
     ['a message without a prototype to speak of', { message: { valueOf: 1, toString: 1 } }, undefined],
     ['null for a message', { message: null }, '{"message":null}'],
-  ])('[X19] With %s for an error the engine goes on and shows it', (_case, error, shown) => {
+  ])('[X19] A refusal with the error %s is shown', (_case, error, shown) => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -212,5 +212,67 @@ describe('the verdict on a binding', () => {
     provider.judge(provider.receivedOne('registertrigger'), error);
     expect(owner.receivedOne('triggerregistrationresult').error).toEqual(error);
     expect(engine.context.triggers.binding('t')?.error).toBe(shown ?? JSON.stringify(error));
+  });
+});
+
+describe('triggers at unusual moments', () => {
+  test('[wire 4.3] A verdict on a replaced trigger of another type is ignored', () => {
+    const engine = new EngineInMemory();
+    const [owner, first, second] = [engine.connect(), engine.connect(), engine.connect()];
+    first.provideType('webhook');
+    second.provideType('timer');
+    owner.bind('t', 'webhook', 'f');
+    const old = first.receivedOne('registertrigger');
+    owner.bind('t', 'timer', 'f');
+    first.judge(old, { code: 'no', message: 'late' });
+    expect(owner.received()).toEqual([]);
+    expect(engine.context.triggers.binding('t')).toMatchObject({ type: 'timer', state: 'bound' });
+  });
+
+  test('[wire 4.3] A verdict of a provider that has left is ignored, even after its return', () => {
+    const engine = new EngineInMemory();
+    const [owner, provider] = [engine.connect(), engine.connect()];
+    provider.provideType('webhook');
+    owner.bind('t', 'webhook', 'f');
+    const binding = provider.receivedOne('registertrigger');
+    provider.drop();
+    const returned = engine.connect();
+    returned.judge(binding, { code: 'no', message: 'before the type is there again' });
+    expect(engine.context.triggers.binding('t')?.state).toBe('parked');
+    returned.provideType('webhook');
+    expect(engine.context.triggers.binding('t')?.state).toBe('bound');
+  });
+
+  test('[wire 4.2] The type and the trigger of one worker both end when it leaves', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.provideType('webhook');
+    worker.bind('t', 'webhook', 'f');
+    worker.drop();
+    expect([...engine.context.triggers.bindings()]).toEqual([]);
+    expect(engine.context.triggers.type('webhook')).toBeUndefined();
+  });
+
+  test('[wire 4.1] A refused trigger that is registered again with a valid config is bound', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.register('f');
+    worker.bind('t', 'engine::workers-available', 'f', { config: { x: 1 } });
+    worker.received();
+    worker.bind('t', 'engine::workers-available', 'f');
+    expect(worker.received()).toEqual([]);
+    expect(worker.ask('engine::registered-triggers::info', { id: 't' })).toMatchObject({ status: 'Active' });
+  });
+
+  test('[wire 4.2] A type that is withdrawn and provided again in one turn keeps its triggers', () => {
+    const engine = new EngineInMemory();
+    const [owner, provider] = [engine.connect(), engine.connect()];
+    provider.provideType('webhook');
+    owner.bind('t', 'webhook', 'f');
+    provider.received();
+    provider.send({ type: 'unregistertriggertype', id: 'webhook' });
+    provider.provideType('webhook');
+    expect(provider.received('registertrigger')).toHaveLength(1);
+    expect(engine.context.triggers.binding('t')?.state).toBe('bound');
   });
 });

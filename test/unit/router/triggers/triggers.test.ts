@@ -84,7 +84,7 @@ describe('a trigger of a type without a provider', () => {
 });
 
 describe('a trigger that its owner removes', () => {
-  test('[wire 4.5] The provider is sent all it needs, and the trigger is gone', () => {
+  test('[wire 4.5] The provider is notified with all fields, and the trigger is removed', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -104,11 +104,11 @@ describe('a trigger that its owner removes', () => {
 
   test('[wire 4.5] No other connection can remove it, not even its provider', () => {
     const engine = new EngineInMemory();
-    const [owner, provider, stranger] = [engine.connect(), engine.connect(), engine.connect()];
+    const [owner, provider, outsider] = [engine.connect(), engine.connect(), engine.connect()];
     provider.provideType('webhook');
     owner.bind('t', 'webhook', 'f');
     provider.received();
-    stranger.unbind('t');
+    outsider.unbind('t');
     provider.unbind('t');
     expect(provider.received()).toEqual([]);
     expect(engine.context.triggers.binding('t')?.state).toBe('bound');
@@ -123,7 +123,7 @@ describe('a trigger that its owner removes', () => {
 });
 
 describe('a trigger id that is used again', () => {
-  test('[wire 4.1] From the same worker it replaces the old one, and the provider gets the new one', () => {
+  test('[wire 4.1] The same worker replaces its trigger, and the provider gets the new one', () => {
     const engine = new EngineInMemory();
     const [owner, provider] = [engine.connect(), engine.connect()];
     provider.provideType('webhook');
@@ -145,7 +145,7 @@ describe('a trigger id that is used again', () => {
     expect(second.receivedOne('registertrigger')).toMatchObject({ id: 't', trigger_type: 'timer' });
   });
 
-  test('[W3] From another worker it passes to that one, and the old owner cannot remove it', () => {
+  test('[W3] Another worker takes the trigger over, and the old owner cannot remove it', () => {
     const engine = new EngineInMemory();
     const [old, successor] = [engine.connect(), engine.connect()];
     old.bind('t', 'webhook', 'f');
@@ -156,12 +156,12 @@ describe('a trigger id that is used again', () => {
   });
 });
 
-describe('invalid ids', () => {
+describe('invalid registrations', () => {
   test.each([
     ['trigger id', { id: ' ' }, 'The trigger id must not be blank'],
     ['trigger type', { trigger_type: 'a\nb' }, 'The trigger type must not contain control characters'],
     ['function id', { function_id: 'x'.repeat(300) }, 'The function id is 300 bytes long, over the limit of 256'],
-  ])('[guarantees 4] A %s that breaks the rules is refused with the reason', (_kind, fields, message) => {
+  ])('[guarantees 4] An invalid %s is refused with the reason', (_kind, fields, message) => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.bind('t', 'webhook', 'f', fields);
@@ -171,5 +171,22 @@ describe('invalid ids', () => {
     });
     expect([...engine.context.triggers.bindings()]).toEqual([]);
     expect(engine.count('registrations.rejected')).toBe(1);
+  });
+
+  test('[guarantees 4] A trigger config of 100 000 bytes is refused', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.bind('t', 'custom', 'f', { config: { text: 'x'.repeat(100_000) } });
+    expect(worker.receivedOne('triggerregistrationresult')).toMatchObject({
+      error: { code: 'trigger_registration_failed' },
+    });
+  });
+
+  test('[PD-57] A trigger in another namespace is refused and not bound to the default one', () => {
+    const engine = new EngineInMemory();
+    const worker = engine.connect();
+    worker.bind('t', 'custom', 'f', { namespace: 'billing' });
+    const { error } = worker.receivedOne('triggerregistrationresult');
+    expect(error).toMatchObject({ message: expect.stringContaining("no namespace 'billing'") });
   });
 });

@@ -1,38 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { Enqueue, Void } from '../../../../src/sdk/calls/actions.ts';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
+import type { InternalOptions } from '../../../../src/sdk/internal.ts';
 import type { SvcWorker } from '../../../../src/sdk/worker/svc-worker.ts';
-import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import { answerCall, connectSdkWorker, makeCall } from '../../../support/fakes/sdk-worker.ts';
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
-  function setUp(options: InternalOptions = {}) {
-    const platform = new FakePlatform();
-    const svc = createWorker('ws://engine.test:49134', { announce: false, wire, ...options }, platform);
-    return { platform, svc };
-  }
-
-  async function connected(options: InternalOptions = {}) {
-    const { platform, svc } = setUp(options);
-    return { platform, svc, socket: await platform.connect() };
-  }
-
-  /** Makes a call; returns its frame and its promise, which the test reads later. */
-  async function call(platform: FakePlatform, svc: SvcWorker, request: Parameters<SvcWorker['trigger']>[0]) {
-    const promise = svc.trigger(request);
-    promise.catch(() => {});
-    await platform.settle();
-    const [frame] = platform.socket.take();
-    return { promise, frame };
-  }
-
-  function answer(socket: FakeSocket, invocation_id: unknown, rest: object): void {
-    socket.say({ type: 'invocationresult', invocation_id, function_id: 'any', ...rest });
-  }
+  const connected = (options: InternalOptions = {}) => connectSdkWorker({ wire, ...options });
 
   describe('a call', () => {
-    test('[I1] goes out with its deadline and comes back with its result', async () => {
+    test('[I1] is sent with its deadline and answered with its result', async () => {
       const { platform, svc, socket } = await connected();
-      const { promise, frame } = await call(platform, svc, {
+      const { promise, frame } = await makeCall(platform, svc, {
         function_id: 'math::add',
         payload: { x: 1 },
         metadata: [1],
@@ -45,31 +23,31 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
         metadata: [1],
         data: { x: 1 },
       });
-      answer(socket, frame?.invocation_id, { result: { sum: 3 } });
+      answerCall(socket, frame?.invocation_id, { result: { sum: 3 } });
       expect(await promise).toEqual({ sum: 3 });
     });
 
-    test('[I1] without a result is answered with undefined, with null with null', async () => {
+    test('[I1] resolves to undefined without a result, and to null with a result of null', async () => {
       const { platform, svc, socket } = await connected();
-      const first = await call(platform, svc, { function_id: 'a::b' });
+      const first = await makeCall(platform, svc, { function_id: 'a::b' });
       expect(first.frame).not.toHaveProperty('data');
-      answer(socket, first.frame?.invocation_id, {});
+      answerCall(socket, first.frame?.invocation_id, {});
       expect(await first.promise).toBeUndefined();
-      const second = await call(platform, svc, { function_id: 'a::b', payload: null });
+      const second = await makeCall(platform, svc, { function_id: 'a::b', payload: null });
       expect(second.frame).toHaveProperty('data', null);
-      answer(socket, second.frame?.invocation_id, { result: null });
+      answerCall(socket, second.frame?.invocation_id, { result: null });
       expect(await second.promise).toBeNull();
     });
 
-    test('[I1] is answered once: late, repeated and unknown answers are ignored', async () => {
+    test('[I1] is answered once, and late, repeated and unknown answers are ignored', async () => {
       const { platform, svc, socket } = await connected();
-      const first = await call(platform, svc, { function_id: 'a::b' });
-      const second = await call(platform, svc, { function_id: 'a::b' });
-      answer(socket, first.frame?.invocation_id, { result: 1 });
-      answer(socket, first.frame?.invocation_id, { result: 2 });
-      answer(socket, 'not ours', { result: 3 });
-      answer(socket, '', { result: 4 });
-      answer(socket, second.frame?.invocation_id, { error: { code: 'X', message: 'failed' }, result: 5 });
+      const first = await makeCall(platform, svc, { function_id: 'a::b' });
+      const second = await makeCall(platform, svc, { function_id: 'a::b' });
+      answerCall(socket, first.frame?.invocation_id, { result: 1 });
+      answerCall(socket, first.frame?.invocation_id, { result: 2 });
+      answerCall(socket, 'not ours', { result: 3 });
+      answerCall(socket, '', { result: 4 });
+      answerCall(socket, second.frame?.invocation_id, { error: { code: 'X', message: 'failed' }, result: 5 });
       expect(await first.promise).toBe(1);
       await expect(second.promise).rejects.toMatchObject({ code: 'X' });
     });
@@ -96,13 +74,13 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     test('[SDK-1] Enqueue sends its action and is answered with the receipt', async () => {
       const { platform, svc, socket } = await connected();
       const action = Enqueue({ queue: 'mail', idempotency_key: 'k' });
-      const { promise, frame } = await call(platform, svc, { function_id: 'mail::send', payload: 1, action });
+      const { promise, frame } = await makeCall(platform, svc, { function_id: 'mail::send', payload: 1, action });
       expect(frame).toMatchObject({ action: { type: 'enqueue', queue: 'mail', idempotency_key: 'k' } });
-      answer(socket, frame?.invocation_id, { result: { messageReceiptId: 'r-1' } });
+      answerCall(socket, frame?.invocation_id, { result: { messageReceiptId: 'r-1' } });
       expect(await promise).toEqual({ messageReceiptId: 'r-1' });
     });
 
-    test('[SDK-1] Void carries no id, because no caller waits, and is done when it is handed over', async () => {
+    test('[SDK-1] Void has no id and resolves when it is handed over', async () => {
       const { platform, svc, socket } = await connected();
       expect(await svc.trigger({ function_id: 'a::b', payload: 1, action: Void() })).toBeUndefined();
       await platform.settle();
@@ -111,7 +89,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       ]);
     });
 
-    test('[SDK-1] a registered function is a target too, and calls itself through the engine', async () => {
+    test('[SDK-1] a registered function is a valid target', async () => {
       const { platform, svc, socket } = await connected();
       const add = svc.registerFunction('math::add', (x: number) => x);
       void add.trigger(1).catch(() => {});
@@ -128,7 +106,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   describe('an invalid call', () => {
-    test('[SDK-6] rejects at once with the field, the value and the range, and never leaves', async () => {
+    test('[SDK-6] rejects at once with the field, the value and the range, and is not sent', async () => {
       const { platform, svc, socket } = await connected({ frame_bytes_max: 2_000 });
       const cycle: { self?: unknown } = {};
       cycle.self = cycle;
@@ -153,16 +131,16 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(socket.take()).toEqual([]);
     });
 
-    test('[SDK-7] is refused while the engine does not read what was sent before; answers and results still flow', async () => {
+    test('[SDK-7] is refused while the engine does not read, and answers and results are still sent', async () => {
       const { platform, svc, socket } = await connected();
       svc.registerFunction('a::b', () => 'done');
       socket.buffered = 17 * 1024 * 1024;
-      const { promise, frame } = await call(platform, svc, { function_id: 'x::y' });
+      const { promise, frame } = await makeCall(platform, svc, { function_id: 'x::y' });
       await expect(svc.trigger({ function_id: 'x::y' })).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
       socket.say({ type: 'invokefunction', invocation_id: 'e-1', function_id: 'a::b', data: null });
       await platform.settle();
       expect(socket.take()).toMatchObject([{ type: 'invocationresult', result: 'done' }]);
-      answer(socket, frame?.invocation_id ?? '1', { result: 1 });
+      answerCall(socket, frame?.invocation_id ?? '1', { result: 1 });
       socket.buffered = 0;
       void svc.trigger({ function_id: 'x::y' }).catch(() => {});
       await platform.settle();
@@ -172,9 +150,9 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   describe('deadlines of calls', () => {
-    test('[I3] the engine answers first; the SDK acts only if the engine did not answer', async () => {
+    test('[I3] the engine ends a call at its deadline, and the SDK only if the engine does not answer', async () => {
       const { platform, svc } = await connected();
-      const { promise } = await call(platform, svc, { function_id: 'a::b', timeout_ms: 1_000 });
+      const { promise } = await makeCall(platform, svc, { function_id: 'a::b', timeout_ms: 1_000 });
       let settled = false;
       void promise.catch(() => {}).then(() => (settled = true));
       await platform.pass(2_000);
@@ -189,30 +167,30 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
 
     test('[I3] a worker may set another default for all its calls', async () => {
       const { platform, svc } = await connected({ timeout_ms: 5_000 });
-      const { frame } = await call(platform, svc, { function_id: 'a::b' });
+      const { frame } = await makeCall(platform, svc, { function_id: 'a::b' });
       expect(frame).toMatchObject({ timeout_ms: 5_000 });
     });
 
     test('[SDK-8] an answered call leaves no timer, for any deadline', async () => {
       const { platform, svc, socket } = await connected();
       const timers = platform.clock.timerCount;
-      const { promise, frame } = await call(platform, svc, { function_id: 'a::b', timeout_ms: 3_600_000 });
+      const { promise, frame } = await makeCall(platform, svc, { function_id: 'a::b', timeout_ms: 3_600_000 });
       expect(platform.clock.timerCount).toBe(timers + 1);
-      answer(socket, frame?.invocation_id, { result: 1 });
+      answerCall(socket, frame?.invocation_id, { result: 1 });
       await promise;
       await platform.pass(50);
       expect(platform.clock.timerCount).toBe(timers);
     });
 
-    test('[I1] an answer after the deadline meets no caller and disturbs nothing', async () => {
+    test('[I1] an answer after the deadline is ignored', async () => {
       const { platform, svc, socket } = await connected();
-      const { promise, frame } = await call(platform, svc, { function_id: 'a::b', timeout_ms: 100 });
+      const { promise, frame } = await makeCall(platform, svc, { function_id: 'a::b', timeout_ms: 100 });
       await platform.pass(5_000);
-      answer(socket, frame?.invocation_id, { result: 1 });
+      answerCall(socket, frame?.invocation_id, { result: 1 });
       await expect(promise).rejects.toMatchObject({ code: 'TIMEOUT' });
     });
 
-    test('[SDK-6] an aborted signal ends the wait, before, during and never after the answer', async () => {
+    test('[SDK-6] an aborted signal ends the wait, before and during a call', async () => {
       const { platform, svc, socket } = await connected();
       const early = AbortSignal.abort('too late');
       await expect(svc.trigger({ function_id: 'a::b', signal: early })).rejects.toMatchObject({
@@ -220,19 +198,19 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
         cause: 'too late',
       });
       const abort = new AbortController();
-      const { promise } = await call(platform, svc, { function_id: 'a::b', signal: abort.signal });
+      const { promise } = await makeCall(platform, svc, { function_id: 'a::b', signal: abort.signal });
       abort.abort('enough');
       await expect(promise).rejects.toMatchObject({ code: 'CANCELLED', cause: 'enough', function_id: 'a::b' });
       const late = new AbortController();
-      const done = await call(platform, svc, { function_id: 'a::b', signal: late.signal });
-      answer(socket, done.frame?.invocation_id, { result: 1 });
+      const done = await makeCall(platform, svc, { function_id: 'a::b', signal: late.signal });
+      answerCall(socket, done.frame?.invocation_id, { result: 1 });
       late.abort();
       expect(await done.promise).toBe(1);
     });
   });
 
   describe('the error of a call', () => {
-    test('[SDK-6] points at the caller, although nothing was recorded when the call was made', async () => {
+    test('[SDK-6] has the stack of the caller, although none was recorded when the call was made', async () => {
       const { platform, svc, socket } = await connected();
       async function placeOrder(): Promise<unknown> {
         return await svc.trigger({ function_id: 'stock::take' });
@@ -249,7 +227,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
         return caught;
       }
       const byAnswer = await failWith((id) =>
-        answer(socket, id, { error: { code: 'NO', message: 'no', stacktrace: 'Error: no\n    at remote.js:1:1' } }),
+        answerCall(socket, id, { error: { code: 'NO', message: 'no', stacktrace: 'Error: no\n    at remote.js:1:1' } }),
       );
       expect(byAnswer.stack).toMatch(/^SvcError: no\n[\s\S]*at (async )?placeOrder/);
       expect(byAnswer.stack).not.toContain('remote.js');
@@ -259,11 +237,11 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     });
 
     // The binary form has no field for it: there the error names the trace in which the call was made.
-    test.runIf(wire === 'json')('[SDK-6] carries the trace under which the engine ran the call', async () => {
+    test.runIf(wire === 'json')('[SDK-6] has the trace under which the engine ran the call', async () => {
       const { platform, svc, socket } = await connected();
-      const { promise, frame } = await call(platform, svc, { function_id: 'a::b' });
+      const { promise, frame } = await makeCall(platform, svc, { function_id: 'a::b' });
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-      answer(socket, frame?.invocation_id, { error: { code: 'X', message: 'x' }, traceparent });
+      answerCall(socket, frame?.invocation_id, { error: { code: 'X', message: 'x' }, traceparent });
       await expect(promise).rejects.toMatchObject({
         trace_id: '0af7651916cd43dd8448eb211c80319c',
         function_id: 'a::b',

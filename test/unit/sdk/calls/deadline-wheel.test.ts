@@ -29,7 +29,7 @@ function setUp() {
 }
 
 describe('deadlines on one timer', () => {
-  test('[I3] no deadline expires early or more than a tick late, also after a full turn of the wheel', () => {
+  test('[I3] no deadline expires early or more than a tick late, even after a full turn of the wheel', () => {
     const { clock, wheel, bell } = setUp();
     const delaysMs = [0, 1, 49, 50, 51, 30_000, 51_200, 51_249, 120_000, 3_600_000];
     const bells = delaysMs.map((delayMs) => {
@@ -74,7 +74,7 @@ describe('deadlines on one timer', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  test('[I3] a deadline added loosely by another that expires after a block has its full time', () => {
+  test('[I3] a deadline added when another expires after a block has its full time', () => {
     const { clock, wheel, bell } = setUp();
     const second = bell();
     wheel.add(
@@ -105,7 +105,7 @@ describe('deadlines on one timer', () => {
     expect(one.rang).toHaveLength(1);
   });
 
-  test('[I1] a removed deadline does not expire, and removing it twice does no harm', () => {
+  test('[I1] a removed deadline does not expire, and may be removed twice', () => {
     const { clock, wheel, bell } = setUp();
     const one = bell();
     wheel.add(one, 1_000);
@@ -116,7 +116,7 @@ describe('deadlines on one timer', () => {
     expect(wheel.size).toBe(0);
   });
 
-  test('[I1] one expiry may remove others of the same moment, and add new ones', () => {
+  test('[I1] an expiry may remove others of the same moment, and add new ones', () => {
     const { clock, wheel, bell } = setUp();
     const victim = bell();
     const late = bell();

@@ -12,7 +12,7 @@ import {
 import { errorFromAnswer, errorToAnswer } from '../../../../src/sdk/calls/remote-error.ts';
 
 describe('SvcError', () => {
-  test('[SDK-6] it names the function that failed, its trace, the reason, and whether to repeat the call', () => {
+  test('[SDK-6] it has the function that failed, its trace, the reason, and whether to repeat the call', () => {
     const cause = new Error('socket');
     const error = new SvcError('OVERLOADED', 'too much', { function_id: 'a::b', trace_id: 't', cause });
     expect(error).toBeInstanceOf(Error);
@@ -28,11 +28,11 @@ describe('SvcError', () => {
     expect(new SvcError('OUT_OF_STOCK', 'x', { retryable: true }).retryable).toBe(true);
   });
 
-  test('[SDK-6] unknown fields are not set, so that a printed error is not a list of undefined', () => {
+  test('[SDK-6] unknown fields are absent, so that a printed error does not show them', () => {
     expect(Object.keys(new SvcError('TIMEOUT', 'x', { function_id: undefined }))).toEqual(['code', 'retryable']);
   });
 
-  test('[SDK-6] an error of another copy of the package is recognised, anything else with a code is not', () => {
+  test('[SDK-6] an error of another copy of the package is recognized, and other values with a code are not', () => {
     const foreign = Object.assign(new Error('x'), { code: 'TIMEOUT', [Symbol.for('svc.error')]: true });
     expect(isSvcError(foreign)).toBe(true);
     expect(isTimeout(foreign)).toBe(true);
@@ -41,7 +41,7 @@ describe('SvcError', () => {
     }
   });
 
-  test('[SDK-6] each guard answers for its own codes only', () => {
+  test('[SDK-6] each guard accepts its own codes only', () => {
     const guards = { isTimeout, isFunctionNotFound, isOverloaded, isInvocationStopped, isRefused, isEnqueueRefused };
     const codes = ['TIMEOUT', 'function_not_found', 'OVERLOADED', 'invocation_stopped', 'FORBIDDEN', 'enqueue_error'];
     const answers = codes.map((code) =>
@@ -57,7 +57,7 @@ describe('SvcError', () => {
 describe('errors from the wire', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-  test('[SDK-6] the report of the other side is kept apart as remote', () => {
+  test('[SDK-6] the error of the other side is in the field remote', () => {
     const body = { code: 'NO_SKU', message: 'sku is empty', stacktrace: 'Error: sku is empty\n    at remote.js:1' };
     const error = errorFromAnswer(body, 'stock::take', traceparent);
     expect(error).toMatchObject({
@@ -70,19 +70,19 @@ describe('errors from the wire', () => {
     expect(error.stack).not.toContain('remote.js');
   });
 
-  test('[SDK-6] a code counts as retryable only when the engine raised it: a handler may have done half its work', () => {
+  test('[SDK-6] a code counts as retryable only if the engine raised it, not a handler', () => {
     const body = { code: 'OVERLOADED', message: 'full' };
     expect(errorFromAnswer(body, 'a::b', undefined).retryable).toBe(true);
     expect(errorFromAnswer({ ...body, stacktrace: 'Error: full' }, 'a::b', undefined).retryable).toBe(false);
   });
 
-  test('[SDK-6] a refused enqueue carries its reason as text and as a word', () => {
+  test('[SDK-6] a refused enqueue has its reason as text and as a code', () => {
     const enqueue_error = "Queue 'paymnt' not found";
     const body = { code: 'enqueue_error', message: enqueue_error, enqueue_error, reason: 'QUEUE_NOT_FOUND' };
     expect(errorFromAnswer(body, 'a::b', undefined)).toMatchObject({ reason: 'QUEUE_NOT_FOUND', enqueue_error });
   });
 
-  test('[SDK-6] a value that is not an error object becomes an error that shows it', () => {
+  test('[SDK-6] a value that is not an error object becomes an error that quotes it', () => {
     for (const body of ['text', 5, {}, { code: 1, message: 'x' }, { code: 'X' }]) {
       const error = errorFromAnswer(body, 'a::b', undefined);
       expect(error).toMatchObject({ code: 'UNKNOWN', function_id: 'a::b' });
@@ -92,7 +92,7 @@ describe('errors from the wire', () => {
 });
 
 describe('errors to the wire', () => {
-  test('[SDK-6] a handler chooses its code with an SvcError; everything else is invocation_failed', () => {
+  test('[SDK-6] an SvcError of a handler sets the code, and any other error is invocation_failed', () => {
     expect(errorToAnswer(new SvcError('NO_SKU', 'sku is empty'))).toMatchObject({ code: 'NO_SKU' });
     expect(errorToAnswer(Object.assign(new Error('x'), { code: 'ENOENT' }))).toMatchObject({
       code: 'invocation_failed',
@@ -115,7 +115,7 @@ describe('errors to the wire', () => {
     expect(messages).toEqual(['text', '5', 'null', 'undefined', '{"reason":"x"}', '5', '[object Object]']);
   });
 
-  test('[fault 33] an error that cannot be converted to text is still an error, in both directions', () => {
+  test('[fault 33] an error that cannot be converted to text is sent and read as an error', () => {
     const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000));
     for (const value of [deep, Object.assign(Object.create(null), { big: 5n })]) {
       expect(errorFromAnswer(value, 'a::b', undefined)).toMatchObject({ code: 'UNKNOWN' });

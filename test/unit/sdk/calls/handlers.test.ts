@@ -1,20 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
 import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
+import type { InternalOptions } from '../../../../src/sdk/internal.ts';
 import type { HandlerContext } from '../../../../src/sdk/worker/handler.ts';
-import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import type { FakePlatform, FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import { connectSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
-  async function connected(options: InternalOptions = {}) {
-    const platform = new FakePlatform();
-    const svc = createWorker(
-      'ws://engine.test:49134',
-      { announce: false, wire, worker_name: 'w', ...options },
-      platform,
-    );
-    return { platform, svc, socket: await platform.connect() };
-  }
+  const connected = (options: InternalOptions = {}) => connectSdkWorker({ wire, worker_name: 'w', ...options });
 
   let lastInvocation = 0;
 
@@ -98,7 +91,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(await invoke(platform, 'who')).toMatchObject([{ error: { code: 'function_not_found' } }]);
     });
 
-    test('[SDK-7] with a result that cannot be sent fails alone instead of ending the connection', async () => {
+    test('[SDK-7] with a result that cannot be sent fails without closing the connection', async () => {
       const { platform, svc } = await connected({ frame_bytes_max: 2_000 });
       svc.registerFunction('bigint', () => 1n);
       svc.registerFunction('large', () => 'x'.repeat(2_000));
@@ -121,7 +114,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(await invoke(platform, 'loud')).toMatchObject([{ error: { code: 'PAYLOAD_TOO_LARGE' } }]);
     });
 
-    test('[W4] that ends after its connection was lost is answered on no other connection', async () => {
+    test('[W4] that ends after its connection was lost is not answered on another connection', async () => {
       const { platform, svc, socket } = await connected();
       let finish = (_value: string): void => {};
       svc.registerFunction('slow', () => new Promise<string>((resolve) => (finish = resolve)));
@@ -207,7 +200,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(context?.worker).toBe(svc);
     });
 
-    test('[SDK-3] is empty if nothing was sent', async () => {
+    test('[SDK-3] is empty if the caller sent nothing', async () => {
       const context = await contextOf({});
       expect([context.trigger, context.trace, context.metadata, context.deadline]).toEqual([
         undefined,
@@ -273,7 +266,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     /** The calls that a worker sent. */
     const calls = (socket: FakeSocket) => socket.takeType('invokefunction');
 
-    test('[I8] carry the trace and the depth on, after every await, without any help of the handler', async () => {
+    test('[I8] pass on the trace and the depth, after every await too', async () => {
       const { platform, svc, socket } = await connected();
       svc.registerFunction('outer', async () => {
         await Promise.resolve();
@@ -303,7 +296,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(call?.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[\da-f]{16}-01$/);
     });
 
-    test('[SDK-3] belong to their own handler when several run at once', async () => {
+    test('[SDK-3] belong to their own handler when several handlers run', async () => {
       const { platform, svc, socket } = await connected();
       let go = (): void => {};
       const gate = new Promise<void>((resolve) => (go = resolve));
@@ -329,7 +322,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       ]);
     });
 
-    test('[SDK-3] outside a handler there is no context to carry', async () => {
+    test('[SDK-3] have no context outside a handler', async () => {
       const { platform, svc, socket } = await connected();
       svc.registerFunction('outer', () => {});
       await invoke(platform, 'outer', { traceparent, baggage: 'svc.depth=7' });

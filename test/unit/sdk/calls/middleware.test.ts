@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Void } from '../../../../src/sdk/calls/actions.ts';
 import { SvcError } from '../../../../src/sdk/calls/errors.ts';
-import { createWorker } from '../../../../src/sdk/internal.ts';
-import { FakePlatform } from '../../../support/fakes/fake-platform.ts';
+import { connectSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 async function connected() {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false }, platform);
-  const socket = await platform.connect();
+  const { platform, svc, socket } = await connectSdkWorker();
   /** Answers the next call on the wire, and returns it. */
   const answerNext = async (rest: object) => {
     await platform.settle();
@@ -28,7 +25,7 @@ async function connected() {
 }
 
 describe('middleware', () => {
-  test('[SDK-12] runs around handlers and outgoing calls, the first one added being the outermost', async () => {
+  test('[SDK-12] runs around handlers and outgoing calls, the first one outermost', async () => {
     const { svc, answerNext, invoke } = await connected();
     const steps: string[] = [];
     for (const name of ['outer', 'inner']) {
@@ -56,7 +53,7 @@ describe('middleware', () => {
     ]);
   });
 
-  test('[SDK-12] may change the payload and the result, and refuse; schemas check the changed payload', async () => {
+  test('[SDK-12] may change payload and result, or refuse, and schemas check the changed payload', async () => {
     const { svc, answerNext, invoke } = await connected();
     svc.use(async (call, next) => {
       if (call.payload === 'forbidden') throw new SvcError('NO_TENANT', 'no');
@@ -126,7 +123,7 @@ describe('retry', () => {
   const retry = { attempts: 3, backoff_ms: 100 };
   const full = { error: { code: 'OVERLOADED', message: 'full' } };
 
-  test('[SDK-12] repeats a call of which nothing was executed, with doubled pauses, up to the limit', async () => {
+  test('[SDK-12] repeats a call that was not executed, with doubled pauses, up to the limit', async () => {
     const { platform, svc, socket, answerNext } = await connected();
     platform.nextRandom = 1;
     const call = svc.trigger({ function_id: 'a::b', payload: 1, retry });
@@ -167,7 +164,7 @@ describe('retry', () => {
     },
   );
 
-  test('[SDK-12] does not pass the deadline of the whole call', async () => {
+  test('[SDK-12] does not exceed the deadline of the call', async () => {
     const { svc, answerNext } = await connected();
     const call = svc.trigger({ function_id: 'a::b', timeout_ms: 1_000, retry: { attempts: 5, backoff_ms: 2_000 } });
     const failure = expect(call).rejects.toMatchObject({ code: 'OVERLOADED' });

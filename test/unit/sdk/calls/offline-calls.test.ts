@@ -1,33 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Void } from '../../../../src/sdk/calls/actions.ts';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
-import type { SvcWorker } from '../../../../src/sdk/worker/svc-worker.ts';
-import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import type { InternalOptions } from '../../../../src/sdk/internal.ts';
+import { answerCall, connectSdkWorker, makeCall, startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
-  function setUp(options: InternalOptions = {}) {
-    const platform = new FakePlatform();
-    const svc = createWorker('ws://engine.test:49134', { announce: false, wire, ...options }, platform);
-    return { platform, svc };
-  }
-
-  async function connected(options: InternalOptions = {}) {
-    const { platform, svc } = setUp(options);
-    return { platform, svc, socket: await platform.connect() };
-  }
-
-  /** Makes a call; returns its frame and its promise, which the test reads later. */
-  async function call(platform: FakePlatform, svc: SvcWorker, request: Parameters<SvcWorker['trigger']>[0]) {
-    const promise = svc.trigger(request);
-    promise.catch(() => {});
-    await platform.settle();
-    const [frame] = platform.socket.take();
-    return { promise, frame };
-  }
-
-  function answer(socket: FakeSocket, invocation_id: unknown, rest: object): void {
-    socket.say({ type: 'invocationresult', invocation_id, function_id: 'any', ...rest });
-  }
+  const setUp = (options: InternalOptions = {}) => startSdkWorker({ wire, ...options });
+  const connected = (options: InternalOptions = {}) => connectSdkWorker({ wire, ...options });
 
   describe('calls without a connection', () => {
     test('[W4] wait, and leave in order after the registrations, with the rest of their time', async () => {
@@ -44,11 +22,11 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(registration).toMatchObject({ type: 'registerfunction', id: 'own::one' });
       expect(call1).toMatchObject({ function_id: 'a::b', data: 1, timeout_ms: 6_000 });
       expect(call2).toMatchObject({ function_id: 'c::d', data: { now: 'as it was' }, action: { type: 'void' } });
-      answer(socket, call1?.invocation_id, { result: 'came through' });
+      answerCall(socket, call1?.invocation_id, { result: 'came through' });
       expect(await first).toBe('came through');
     });
 
-    test('[I3] leave their deadline to the engine once they are sent', async () => {
+    test('[I3] have their deadline kept by the engine once they are sent', async () => {
       const { platform, svc } = setUp();
       const call = svc.trigger({ function_id: 'a::b', timeout_ms: 10_000 });
       let settled = false;
@@ -119,7 +97,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(socket.take().map(({ function_id }) => function_id)).toEqual(['c::d', 'c::d', 'c::d']);
     });
 
-    test('[W4] free their place when their time is over or their signal is aborted', async () => {
+    test('[W4] free their place when their deadline passes or their signal is aborted', async () => {
       const { platform, svc } = setUp();
       const abort = new AbortController();
       for (let at = 0; at < 500; at++) svc.trigger({ function_id: 'a::b', signal: abort.signal }).catch(() => {});
@@ -153,17 +131,17 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(next.take().map(({ type }) => type)).toEqual(['reattach']);
     });
 
-    test('[W4] leaves ids that no later call uses, so that no answer reaches the wrong caller', async () => {
+    test('[W4] does not free the ids of its calls, so that no answer reaches the wrong caller', async () => {
       const { platform, svc, socket } = await connected();
-      const before = await call(platform, svc, { function_id: 'a::b' });
+      const before = await makeCall(platform, svc, { function_id: 'a::b' });
       socket.drop();
       await platform.pass(15_000);
       const next = await platform.connect('w-2');
       next.take();
-      const after = await call(platform, svc, { function_id: 'a::b' });
+      const after = await makeCall(platform, svc, { function_id: 'a::b' });
       expect(after.frame?.invocation_id).not.toBe(before.frame?.invocation_id);
-      answer(next, before.frame?.invocation_id, { result: 'old' });
-      answer(next, after.frame?.invocation_id, { result: 'new' });
+      answerCall(next, before.frame?.invocation_id, { result: 'old' });
+      answerCall(next, after.frame?.invocation_id, { result: 'new' });
       expect(await after.promise).toBe('new');
     });
   });

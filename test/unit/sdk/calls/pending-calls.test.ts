@@ -23,7 +23,7 @@ test('[I1] every call has its own number and is found by it, for any number of c
   expect(new Set(calls.all())).toEqual(new Set(all));
 });
 
-test('[I1] a removed call is not found any more, and neither is a number that was never assigned', () => {
+test('[I1] a removed call and an unassigned number are not found', () => {
   const calls = new SentCalls();
   const [first, second] = add(calls, 2);
   if (first === undefined || second === undefined) throw new Error('two calls were added');
@@ -36,7 +36,7 @@ test('[I1] a removed call is not found any more, and neither is a number that wa
   }
 });
 
-test('[I1] numbers start again after the last one, and skip 0 and those that are still in use', () => {
+test('[I1] numbers start again after the last one, and skip 0 and those in use', () => {
   const calls = new SentCalls(2 ** 32 - 3);
   const old = add(calls, 1);
   const others = add(calls, 3);

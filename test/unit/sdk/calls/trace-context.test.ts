@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { callDepth, parseBaggage, parseTraceparent } from '../../../../src/sdk/calls/trace-context.ts';
 
 describe('baggage', () => {
-  test('[SDK-3] entries are decoded, spaces and properties dropped, and an invalid entry only affects itself', () => {
+  test('[SDK-3] entries are decoded without spaces and properties, and an invalid entry is skipped', () => {
     const entries = parseBaggage(' tenant=acme%20inc ;secret, user=%E2%82%AC,broken=%zz,=nothing,alone,empty=');
     expect([...entries]).toEqual([
       ['tenant', 'acme inc'],
@@ -23,7 +23,7 @@ describe('baggage', () => {
 });
 
 describe('traceparent', () => {
-  test('[SDK-3] both ids come out of a well-formed header and of no other', () => {
+  test('[SDK-3] both ids are read from a well-formed header only', () => {
     expect(parseTraceparent('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')).toEqual({
       trace_id: '0af7651916cd43dd8448eb211c80319c',
       span_id: 'b7ad6b7169203331',

@@ -42,7 +42,7 @@ describe('a reader', () => {
     ]);
   });
 
-  test('[CH5] delivers everything that arrived before it was lost, then the error', async () => {
+  test('[CH5] delivers everything that arrived before the loss, then the error', async () => {
     const platform = new ChannelPlatform();
     const reader = platform.newReader();
     const messages = reader[Symbol.asyncIterator]();
@@ -74,7 +74,7 @@ describe('a reader', () => {
     expect([heard, heardToo]).toEqual([['a'], ['a', 'b']]);
   });
 
-  test('[CH6] passes waiting texts to a late listener, and a listener that throws does no harm', async () => {
+  test('[CH6] passes waiting texts to a late listener, and survives a listener that throws', async () => {
     const platform = new ChannelPlatform();
     const reader = platform.newReader();
     const messages = reader[Symbol.asyncIterator]();
@@ -102,7 +102,7 @@ describe('a reader', () => {
     expect(platform.end.sent).toHaveLength(2);
   });
 
-  test('[CH6] as a web stream reads no more than is requested', async () => {
+  test('[CH6] reads no more than requested as a web stream', async () => {
     const platform = new ChannelPlatform();
     const stream = platform.newReader().stream.getReader();
     expect(platform.ends).toEqual([]);
@@ -118,7 +118,7 @@ describe('a reader', () => {
     expect(platform.end.ending).toBe('terminated');
   });
 
-  test('[wire 7] that is left early breaks off the connection', async () => {
+  test('[wire 7] closes the connection when it is left early', async () => {
     const platform = new ChannelPlatform();
     const reading = (async () => {
       for await (const message of platform.newReader()) return message;
@@ -130,7 +130,7 @@ describe('a reader', () => {
     expect(platform.clock.timerCount).toBe(0);
   });
 
-  test('[CH6] serves the first read first, and every read learns of the end', async () => {
+  test('[CH6] answers reads in order, and every read gets the end', async () => {
     const platform = new ChannelPlatform();
     const reader = platform.newReader();
     const [first, second, third] = [collect(reader), collect(reader), collect(reader)];

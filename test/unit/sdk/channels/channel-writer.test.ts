@@ -5,7 +5,7 @@ import { ChannelPlatform, newRef } from './channel-platform.ts';
 const KIB = 1024;
 
 describe('a writer', () => {
-  test('[CH6] dials when it is first used, with key and direction, and offers credit', async () => {
+  test('[CH6] connects when it is first used, with key and direction, and asks for credit', async () => {
     const platform = new ChannelPlatform('ws://engine.example/prefix/?token=abc');
     const writer = platform.newWriter();
     expect(platform.ends).toEqual([]);
@@ -100,7 +100,7 @@ describe('a writer', () => {
     ['the channel is unknown', 1006, { httpStatus: 404 }, 'NOT_FOUND'],
     ['the port is full', 1006, { httpStatus: 503, reason: 'OVERLOADED' }, 'UNREACHABLE'],
     ['the engine says goodbye first', 1000, {}, 'CHANNEL_CLOSED'],
-  ])('[CH5] when %s, every pending write fails and so does every later one', async (_case, status, closure, code) => {
+  ])('[CH5] when %s, every pending and later write fails', async (_case, status, closure, code) => {
     const platform = new ChannelPlatform();
     const writer = platform.newWriter();
     const failing = [writer.write('a'), writer.write(new Uint8Array(9)), writer.close()].map((promise) =>
@@ -112,7 +112,7 @@ describe('a writer', () => {
     await expect(writer.write('b')).rejects.not.toThrow('k/1');
   });
 
-  test('[wire 7] that is lost during the closing handshake does not claim that all data arrived', async () => {
+  test('[wire 7] fails if the connection is lost during the closing handshake', async () => {
     const platform = new ChannelPlatform();
     const closing = platform.newWriter().close();
     platform.end.grant(1, 1);
@@ -120,7 +120,7 @@ describe('a writer', () => {
     await expect(closing).rejects.toMatchObject({ code: 'CHANNEL_CLOSED' });
   });
 
-  test('[CH6] refuses data that it cannot send, and continues', async () => {
+  test('[CH6] refuses data that it cannot send, and stays usable', async () => {
     const platform = new ChannelPlatform();
     const writer = platform.newWriter();
     const wrong: unknown = 7;
@@ -167,7 +167,7 @@ describe('a writer', () => {
   });
 });
 
-test('[CH6] JSON.stringify writes the reference in place of an end, at any place in a value', () => {
+test('[CH6] JSON.stringify writes the reference of an end, anywhere in a value', () => {
   const platform = new ChannelPlatform();
   const ends = { to: platform.newWriter(), from: [platform.newReader()] };
   expect(JSON.parse(JSON.stringify(ends))).toEqual({ to: newRef('write'), from: [newRef('read')] });

@@ -4,11 +4,11 @@ import { replaceRefs } from '../../../../src/sdk/channels/channel-ref.ts';
 import { ChannelWriter } from '../../../../src/sdk/channels/channel-writer.ts';
 import { Fifo } from '../../../../src/sdk/channels/fifo.ts';
 import { nodeMemory, watchMemory } from '../../../../src/sdk/node/memory-node.ts';
-import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
+import { forEachSeed, RUNS_ALL_SEEDS, type SeededRandom } from '../../../support/random/seeded-random.ts';
 import { ChannelPlatform, newRef } from './channel-platform.ts';
 
 describe('references in received values', () => {
-  test('[CH6] Each of them becomes a live end, at any depth; one that occurs twice becomes one end', () => {
+  test('[CH6] Each becomes an end, at any depth, and a repeated one becomes one end', () => {
     const platform = new ChannelPlatform();
     const revived = platform.revive({ a: [newRef('read'), { b: newRef('write') }], again: newRef('read'), c: 1 });
     expect(revived).toEqual({
@@ -20,7 +20,7 @@ describe('references in received values', () => {
     expect(a[0]).toBe(again);
   });
 
-  test('[CH6] [X19] Everything else in a value stays unchanged, `__proto__` too', () => {
+  test('[CH6] [X19] Everything else in a value is unchanged, `__proto__` too', () => {
     let replaced = 0;
     forEachSeed(200, (random) => {
       const text = JSON.stringify(randomValue(random, 4)).replaceAll('"proto"', '"__proto__"');
@@ -29,17 +29,17 @@ describe('references in received values', () => {
       expect(JSON.stringify(value)).toBe(expected);
       if (expected !== text) replaced++;
     });
-    // A value holds a reference with the chance of 0.2985: of 200, ten or fewer do once in 10^18 runs.
-    if (process.env.SVC_TEST_SEED === undefined) expect(replaced).toBeGreaterThan(10);
+    // A value holds a reference with probability 0.2985: of 200, ten or fewer do once in 10^18 runs.
+    if (RUNS_ALL_SEEDS) expect(replaced).toBeGreaterThan(10);
   });
 
-  test('[CH6] [fault 33] A value of endless depth from a stranger does not end the process', () => {
+  test('[CH6] [fault 33] A very deep value does not end the process', () => {
     const depth = 200_000;
     const text = `${'{"channel_id":1,"a":['.repeat(depth)}1${']}'.repeat(depth)}`;
     expect(() => replaceRefs(JSON.parse(text), () => ({}))).not.toThrow();
   });
 
-  test('[CH6] A value is searched only if the text it was read from holds a reference', () => {
+  test('[CH6] A value is searched only if its text holds a reference', () => {
     const platform = new ChannelPlatform();
     const untouchable = new Proxy(
       {},
@@ -60,7 +60,7 @@ describe('references in received values', () => {
 });
 
 describe('the end of a worker', () => {
-  test('[SDK-8] Ends in use fail, and what was closed has a second to leave', async () => {
+  test('[SDK-8] Open ends fail, and closed ends have a second to send the rest', async () => {
     const platform = new ChannelPlatform();
     const [reader, writer, closing] = [platform.newReader(), platform.newWriter(), platform.newWriter()];
     const failing = [reader.readAll(), writer.write('x')].map((promise) =>

@@ -4,7 +4,7 @@ import { redialDelayMs, retryDelayMs } from '../../../../src/sdk/connection/back
 const most = () => 0.999_999;
 const least = () => 0;
 
-describe('waiting for the next dial', () => {
+describe('the wait before the next dial', () => {
   test('[W4] the maximum starts at half a second, doubles with every failure and stays at 15 seconds', () => {
     const ceilings = [1, 2, 3, 4, 5, 6, 7, 100, 100_000].map((failures) =>
       Math.ceil(redialDelayMs(failures, false, most)),
@@ -23,7 +23,7 @@ describe('waiting for the next dial', () => {
   });
 });
 
-describe('waiting for the next attempt of a call', () => {
+describe('the wait before the next attempt of a call', () => {
   test('[SDK-12] the pause doubles per failed attempt, is never under half of that, and is limited to a minute', () => {
     expect([1, 2, 3].map((failures) => retryDelayMs(100, failures, least))).toEqual([50, 100, 200]);
     expect([1, 2, 3].map((failures) => Math.ceil(retryDelayMs(100, failures, most)))).toEqual([100, 200, 400]);

@@ -18,8 +18,8 @@ function record(svc: SvcWorker): string[] {
   return names;
 }
 
-describe('trouble', () => {
-  test('[SDK-7] an absent engine costs one line of log, then one per minute, and one when it is back', async () => {
+describe('a connection in trouble', () => {
+  test('[SDK-7] an absent engine is logged once, then once per minute, and once when it is back', async () => {
     const { platform } = setUp({}, 'ws://user:password@engine.test:49134/path?token=secret');
     platform.nextRandom = 0.999;
     const fail = async (durationMs: number): Promise<void> => {
@@ -86,7 +86,7 @@ describe('trouble', () => {
     ]);
   });
 
-  test('[SDK-7] any other answer to the upgrade means an unreachable engine, not a refusal', async () => {
+  test('[SDK-7] any other answer to the upgrade counts as an unreachable engine', async () => {
     const { platform, events } = setUp();
     platform.socket.drop({ httpStatus: 503, reason: 'Service Unavailable' });
     expect(events).toEqual([]);
@@ -95,7 +95,7 @@ describe('trouble', () => {
     );
   });
 
-  test('[SDK-7] a worker that may not reconnect ends with its first connection, and fails all that waits', async () => {
+  test('[SDK-7] a worker without reconnects ends with its first connection, and fails all waiting calls', async () => {
     const { platform, svc } = setUp({ reconnect: false });
     const ready = svc.ready();
     const call = svc.trigger({ function_id: 'a::b' });
@@ -109,7 +109,7 @@ describe('trouble', () => {
     await svc.shutdown();
   });
 
-  test('[SDK-7] unreadable messages are dropped, logged once, and have no other effect', async () => {
+  test('[SDK-7] unreadable messages are dropped and logged once', async () => {
     const { platform, svc } = setUp();
     const socket = await platform.connect();
     for (const text of ['no json', '{"type":"future"}', '']) socket.sayText(text);
@@ -118,7 +118,7 @@ describe('trouble', () => {
     expect(platform.logs[0]?.message).toContain('dropped a message of the engine');
   });
 
-  test('[G1] an engine that drains is an event, and calls still go out', async () => {
+  test('[G1] a draining engine is reported as an event, and calls are still sent', async () => {
     const { platform, svc, events } = setUp({ announce: false });
     const socket = await platform.connect();
     socket.say({ type: 'draining' });
@@ -143,7 +143,7 @@ describe('trouble', () => {
     expect(platform.logs[0]).toMatchObject({ level: 'error', message: expect.stringContaining('listener broke') });
   });
 
-  test('[SDK-7] a log function that throws is replaced for that line, and has no other effect', async () => {
+  test('[SDK-7] a log function that throws is replaced for that line', async () => {
     const broken = () => {
       throw new Error('disk full');
     };

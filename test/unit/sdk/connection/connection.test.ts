@@ -19,7 +19,7 @@ function record(svc: SvcWorker): string[] {
 }
 
 describe('connecting', () => {
-  test('[SDK-7] a worker dials at once, offers subprotocols, and is connected once the engine named it', async () => {
+  test('[SDK-7] a worker dials at once with its subprotocols, and is connected when the engine has sent its id', async () => {
     const { platform, svc, events } = setUp({ token: 'secret-token', headers: { 'x-own': '1' } });
     expect(platform.socket.request).toMatchObject({
       url: 'ws://engine.test:49134',
@@ -67,7 +67,7 @@ describe('connecting', () => {
     expect(socket.take()).toEqual([]);
   });
 
-  test('[SDK-7] an engine that accepts and stays silent is given up after ten seconds', async () => {
+  test('[SDK-7] an engine that accepts and sends nothing is given up after ten seconds', async () => {
     const { platform, svc } = setUp();
     await platform.pass(9_999);
     expect(platform.socket.ending).toBeUndefined();
@@ -110,7 +110,7 @@ describe('the form of the wire', () => {
     expect(offered('json', 'binary')).toEqual(all);
   });
 
-  test('[SDK-7] is the one the engine selects, again on every connection', async () => {
+  test('[SDK-7] is the one that the engine selects, on every connection', async () => {
     const { platform, svc } = setUp({ announce: false });
     const echo = svc.registerFunction('own::echo', (value: unknown) => value);
     for (const [form, next, others] of [
@@ -153,7 +153,7 @@ describe('the form of the wire', () => {
 });
 
 describe('reconnecting', () => {
-  test('[W4] dials continue without end, each after a wait of full jitter up to 15 s', async () => {
+  test('[W4] dials repeat without end, each after a wait with full jitter up to 15 s', async () => {
     const { platform, svc } = setUp();
     platform.nextRandom = 0.5;
     for (const waitMs of [250, 500, 1_000, 2_000, 4_000, 7_500, 7_500]) {
@@ -168,7 +168,7 @@ describe('reconnecting', () => {
     }
   });
 
-  test('[W4] a connection that lasted resets the waits; one that was accepted and closed does not', async () => {
+  test('[W4] a connection that lasted resets the waits, and one that closed at once does not', async () => {
     const { platform } = setUp();
     platform.nextRandom = 0.5;
     const nextDialMs = async (): Promise<number> => {
@@ -224,7 +224,7 @@ describe('reconnecting', () => {
     await ready;
   });
 
-  test('[W3] the first frame on a new connection asks for the end of the last one', async () => {
+  test('[W3] the first frame on a new connection is a reattach', async () => {
     const { platform } = setUp();
     const first = await platform.connect('w-1');
     expect(first.take().map(({ type }) => type)).not.toContain('reattach');
@@ -242,7 +242,7 @@ describe('reconnecting', () => {
     expect(third.take()[0]).toMatchObject({ type: 'reattach', previous_worker_id: 'w-2' });
   });
 
-  test('[W4] late events of an abandoned socket are ignored', async () => {
+  test('[W4] late events of an old socket are ignored', async () => {
     const { platform, svc, events } = setUp();
     const first = await platform.connect('w-1');
     first.take();
@@ -301,7 +301,7 @@ describe('liveness', () => {
     expect(svc.state_of_connection).toBe('connected');
   });
 
-  test('[W1] after a block, an engine that is really gone is noticed at the second look', async () => {
+  test('[W1] after a block, a lost engine is detected at the second check', async () => {
     const { platform, svc } = setUp();
     await platform.connect();
     platform.clock.block(40_000);

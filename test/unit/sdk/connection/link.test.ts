@@ -33,7 +33,7 @@ test('[SDK-7] messages of one turn leave at its end, in order and in one write',
   expect(socket.take()).toEqual([{ at: 4 }]);
 });
 
-test('[SDK-7] a batch that has grown long leaves at once, and the rest at the end of the turn', () => {
+test('[SDK-7] a long batch leaves at once, and the rest at the end of the turn', () => {
   const { clock, socket, link } = setUp();
   for (let at = 0; at < 3; at++) link.sendFrame(JSON.stringify('x'.repeat(40_000)));
   expect(socket.writes).toBe(1);
@@ -41,7 +41,7 @@ test('[SDK-7] a batch that has grown long leaves at once, and the rest at the en
   expect(socket.writes).toBe(2);
 });
 
-test('[W4] messages that had gathered when the connection was lost are dropped', () => {
+test('[W4] gathered messages are dropped when the connection is lost', () => {
   const { clock, socket, link } = setUp();
   link.sendFrame('{"at":1}');
   link.drop();
@@ -49,7 +49,7 @@ test('[W4] messages that had gathered when the connection was lost are dropped',
   expect(socket.writes).toBe(0);
 });
 
-test('[W4] nothing is sent on a connection that was lost', () => {
+test('[W4] nothing is sent on a lost connection', () => {
   const { clock, socket, link } = setUp();
   link.drop();
   expect(link.isUp).toBe(false);
@@ -62,7 +62,7 @@ test('[W4] nothing is sent on a connection that was lost', () => {
   expect(socket.writes).toBe(0);
 });
 
-test('[SDK-7] a message that the engine would refuse is detected by its length in bytes', () => {
+test('[SDK-7] a message over the limit of bytes is detected before it is sent', () => {
   const { clock, socket, link } = setUp();
   const call = (letters: number) => madeCall({ data: encoded('é'.repeat(letters)) });
   expect(link.overlongCallBytes(call(900))).toBeUndefined();

@@ -18,7 +18,7 @@ const withMembers = (members: object, standardMembers: object = {}): StandardSch
 });
 
 describe('schemas of a function', () => {
-  test('[SDK-2] a Standard Schema checks and converts, also when the schema object is a function', () => {
+  test('[SDK-2] a Standard Schema checks and converts, even if the schema object is a function', () => {
     const callable = Object.assign(() => {}, trimmed);
     for (const schema of [trimmed, callable]) {
       const check = compileCheck(schema);
@@ -33,7 +33,7 @@ describe('schemas of a function', () => {
     expect(check(5)).toMatchObject({ issues: [{ path: [] }] });
   });
 
-  test('[SDK-2] the JSON Schema is requested in every way that libraries offer, for the right side', () => {
+  test('[SDK-2] the JSON Schema is requested in every way that libraries offer, for input or output', () => {
     const sided = withMembers({}, { jsonSchema: { input: () => ({ side: 'in' }), output: () => ({ side: 'out' }) } });
     expect(jsonSchemaOf(sided, 'input')).toEqual({ side: 'in' });
     expect(jsonSchemaOf(sided, 'output')).toEqual({ side: 'out' });
@@ -42,7 +42,7 @@ describe('schemas of a function', () => {
     expect(jsonSchemaOf({ type: 'string' }, 'input')).toEqual({ type: 'string' });
   });
 
-  test('[SDK-2] a schema that cannot be expressed as JSON Schema gives none, for any error of its library', () => {
+  test('[SDK-2] a schema that has no JSON Schema gives none, whatever its library throws', () => {
     expect(jsonSchemaOf(trimmed, 'input')).toBeUndefined();
     const throwing = () => {
       throw new Error('transforms have no JSON Schema');

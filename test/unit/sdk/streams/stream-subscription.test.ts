@@ -1,4 +1,4 @@
-// When a subscription gives up, and when it tries again, on a platform that the test drives.
+// When a subscription gives up, and when it dials again, on a platform that the test controls.
 
 import { expect, test } from 'vitest';
 import {
@@ -53,7 +53,7 @@ async function dialled(setting: Setting = {}): Promise<Setup> {
 }
 
 test.each(['OVERLOADED', 'SHUTTING_DOWN', 'STORAGE_UNAVAILABLE'])(
-  '[T4] an engine that cannot serve it now with %s is dialled again later',
+  '[T4] an engine that refuses it for now with %s is dialled again later',
   async (code) => {
     const setup = await dialled();
     setup.say('error', { code, message: 'not now' });
@@ -77,7 +77,7 @@ test('[T4] a subscription that was accepted before survives a restart of the aut
   setup.subscription.close();
 });
 
-test('[T5] each dial with `conflate` asks for it, and a dial without does not', async () => {
+test('[T5] only dials with `conflate` ask for it', async () => {
   const setup = await dialled({ options: { conflate: true } });
   setup.say('sync', []);
   setup.socket.drop();
@@ -91,12 +91,12 @@ test('[T5] each dial with `conflate` asks for it, and a dial without does not', 
 });
 
 test('[T2] [T5] skipped events are reported with the next event, and are not a gap', async () => {
-  const told: object[] = [];
+  const reported: object[] = [];
   const syncs: boolean[] = [];
   const handlers: StreamHandlers<unknown> = {
     onSync: (_items, { isGap }) => void syncs.push(isGap),
-    onChange: ({ timestamp: _, ...change }) => void told.push(change),
-    onEvent: ({ timestamp: _, ...event }) => void told.push(event),
+    onChange: ({ timestamp: _, ...change }) => void reported.push(change),
+    onEvent: ({ timestamp: _, ...event }) => void reported.push(event),
   };
   const { socket, platform, subscription } = await dialled({ options: { conflate: true }, handlers });
   const place = { type: 'stream', timestamp: 1, epoch: 'e' };
@@ -106,7 +106,7 @@ test('[T2] [T5] skipped events are reported with the next event, and are not a g
   socket.say({ ...place, id: 'a', seq: 6, event: { type: 'create', data: 'new' } });
   socket.say({ ...place, id: null, seq: 9, conflated: 2, event: { type: 'event', event: { type: 'e', data: 1 } } });
   socket.say({ ...place, id: 'c', seq: 11, conflated: 1, event: { type: 'delete', data: 'c' } });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { type: 'create', id: 'b', data: 'b', seq: 5, conflated: 3 },
     { type: 'update', id: 'a', data: 'new', seq: 6 },
     { type: 'e', id: null, data: 1, seq: 9, conflated: 2 },
@@ -121,7 +121,7 @@ test('[T2] [T5] skipped events are reported with the next event, and are not a g
 });
 
 test.each([[{ stream: '.' }], [{ group: '..' }], [{ group: '.', options: { item: 'g' } }]])(
-  '[X20] with a name that no address can hold, %j, no other group is watched instead',
+  '[X20] a name that no address can hold, %j, is refused',
   (names) => {
     const platform = new FakePlatform();
     const errors: string[] = [];
@@ -136,7 +136,7 @@ test.each([[{ stream: '.' }], [{ group: '..' }], [{ group: '.', options: { item:
   },
 );
 
-test('[SDK-5] a refusal that will be the same the next time ends it', async () => {
+test('[SDK-5] a permanent refusal ends it', async () => {
   const refused = await dialled();
   refused.socket.drop({ httpStatus: 401 });
   expect(refused.errors).toEqual(['UNAUTHORIZED']);

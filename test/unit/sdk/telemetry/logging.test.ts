@@ -27,7 +27,7 @@ function printer() {
   return { printed, console: { trace: print, debug: print, log: print, info: print, warn: print, error: print } };
 }
 
-test('[SDK-9] a line written with console is printed as before, and is a record with its level and fields', () => {
+test('[SDK-9] a line written with console is printed, and is a record with its level and fields', () => {
   const { logged, logger } = recording();
   const { printed, console } = printer();
   bridgeConsole(logger, console);
@@ -51,7 +51,7 @@ test('[SDK-9] a line written with console is printed as before, and is a record 
   ]);
 });
 
-test('[SDK-9] a console bridge ends with the function it returned, and keeps later replacements', () => {
+test('[SDK-9] a console bridge is removed by the function it returned, and keeps later replacements', () => {
   const { logged, logger } = recording();
   const { printed, console } = printer();
   const { log } = console;
@@ -63,7 +63,7 @@ test('[SDK-9] a console bridge ends with the function it returned, and keeps lat
   expect([logged, printed, console.log, console.warn]).toEqual([[], [['after']], log, own]);
 });
 
-test('[SDK-9] a logger that prints to the console makes one record per line, and a hostile value makes none', () => {
+test('[SDK-9] a logger that prints to the console gives one record per line', () => {
   const { printed, console } = printer();
   const logged: string[] = [];
   const logger = createLogger(

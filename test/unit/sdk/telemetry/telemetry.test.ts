@@ -4,9 +4,10 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, expect, test } from 'vitest';
-import { createWorker, type InternalOptions, nodePlatform } from '../../../../src/sdk/internal.ts';
+import { type InternalOptions, nodePlatform } from '../../../../src/sdk/internal.ts';
 import type { HandlerContext } from '../../../../src/sdk/worker/handler.ts';
 import { FakePlatform } from '../../../support/fakes/fake-platform.ts';
+import { connectSdkWorker, startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
@@ -20,8 +21,7 @@ afterEach(() => {
 async function connected(options: InternalOptions = {}) {
   const platform = new FakePlatform();
   platform.createContextStorage = nodePlatform.createContextStorage;
-  const svc = createWorker('ws://engine.test:49134', { announce: false, worker_name: 'w', ...options }, platform);
-  const socket = await platform.connect();
+  const { svc, socket } = await connectSdkWorker({ worker_name: 'w', ...options }, platform);
   const run = async (fields: object = {}): Promise<void> => {
     await platform.settle();
     socket.say({ type: 'invokefunction', invocation_id: 'e-1', function_id: 'f', ...fields });
@@ -70,8 +70,7 @@ test('[SDK-9] records over the limit are dropped, and reported once there is roo
 });
 
 test('[SDK-9] records wait for a connection', async () => {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false }, platform);
+  const { platform, svc } = startSdkWorker();
   svc.logger.info('before');
   await platform.pass(500);
   const socket = await platform.connect();
@@ -95,7 +94,7 @@ test('[SDK-10] a handler runs in a span only if the trace is kept', async () => 
   expect(text).toContain('"status":{"code":2,"message":"out of stock"}');
 });
 
-test('[SDK-10] if the program has OpenTelemetry, its provider gets the spans and its context travels', async () => {
+test('[SDK-10] with OpenTelemetry in the program, its provider gets the spans and its context is passed on', async () => {
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());

@@ -1,24 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { createWorker } from '../../../../src/sdk/internal.ts';
 import type { TriggerBinding, TriggerTypeProvider } from '../../../../src/sdk/triggers/trigger-definition.ts';
-import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import type { FakePlatform, FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import { startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 const provider: TriggerTypeProvider = { registerTrigger() {}, unregisterTrigger() {} };
 
 /** A worker that provides the type `tick` and records its calls. */
 async function setUp(provider: Partial<TriggerTypeProvider> = {}) {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false }, platform);
-  const told: string[] = [];
+  const { platform, svc } = startSdkWorker();
+  const notices: string[] = [];
   const type = svc.registerTriggerType(
     { id: 'tick', description: 'Tick' },
     {
-      registerTrigger: (binding) => void told.push(`+${binding.id}`),
-      unregisterTrigger: (binding) => void told.push(`-${binding.id}`),
+      registerTrigger: (binding) => void notices.push(`+${binding.id}`),
+      unregisterTrigger: (binding) => void notices.push(`-${binding.id}`),
       ...provider,
     },
   );
-  return { platform, svc, told, type, socket: await platform.connect() };
+  return { platform, svc, notices, type, socket: await platform.connect() };
 }
 
 const bind = (id: string, rest: object = {}) => ({
@@ -38,7 +37,7 @@ async function say(platform: FakePlatform, socket: FakeSocket, frame: object) {
 }
 
 describe('providing a trigger type', () => {
-  test('[SDK-7] a type without a description is sent with an empty one: the engine would drop it', async () => {
+  test('[SDK-7] a type without a description is sent with an empty one', async () => {
     const { platform, svc, socket } = await setUp();
     socket.take();
     // As a program without types could write it.
@@ -60,7 +59,7 @@ describe('providing a trigger type', () => {
   });
 
   test('[SDK-7] a provider that throws, at once or later, refuses with its own message', async () => {
-    const { platform, socket, told } = await setUp({
+    const { platform, socket, notices } = await setUp({
       registerTrigger: (binding) => {
         if (binding.id === 'tr-1') throw new Error('every must be over 5');
         return Promise.reject(new Error('no room'));
@@ -73,7 +72,7 @@ describe('providing a trigger type', () => {
       { error: { code: 'trigger_registration_failed', message: 'no room' } },
     ]);
     await say(platform, socket, { type: 'unregistertrigger', id: 'tr-1', trigger_type: 'tick' });
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
   test('[SDK-7] a trigger of a type that this worker does not provide is refused', async () => {
@@ -83,7 +82,7 @@ describe('providing a trigger type', () => {
     ]);
   });
 
-  test('[SDK-7] an unregistered trigger is given up with all its fields, once', async () => {
+  test('[SDK-7] the provider gets the removal of a trigger once, with all its fields', async () => {
     const bindings: TriggerBinding[] = [];
     const { platform, socket } = await setUp({ unregisterTrigger: (binding) => void bindings.push(binding) });
     await say(platform, socket, bind('tr-1'));
@@ -122,7 +121,7 @@ describe('providing a trigger type', () => {
     expect(order.indexOf('+tr-2 begins')).toBeLessThan(order.indexOf('+tr-1 ends'));
   });
 
-  test('[SDK-7] a provider that fails to give up is one line of log', async () => {
+  test('[SDK-7] a provider that fails to remove a trigger is logged once', async () => {
     const { platform, socket } = await setUp({
       unregisterTrigger: () => {
         throw new Error('stuck');
@@ -135,18 +134,18 @@ describe('providing a trigger type', () => {
     ]);
   });
 
-  test('[SDK-7] a withdrawn type leaves no trigger firing', async () => {
-    const { platform, socket, told, type } = await setUp();
+  test('[SDK-7] the triggers of a withdrawn type are removed', async () => {
+    const { platform, socket, notices, type } = await setUp();
     await say(platform, socket, bind('tr-1'));
     type.unregister();
     await platform.settle();
-    expect(told).toEqual(['+tr-1', '-tr-1']);
+    expect(notices).toEqual(['+tr-1', '-tr-1']);
   });
 });
 
 describe('a provider after a reconnect', () => {
-  test('[W4] gives up triggers that the engine no longer has, and keeps those it sends again', async () => {
-    const { platform, socket, told } = await setUp();
+  test('[W4] removes the triggers that the engine no longer has, and keeps those it sends again', async () => {
+    const { platform, socket, notices } = await setUp();
     await say(platform, socket, bind('tr-kept'));
     await say(platform, socket, bind('tr-removed'));
     socket.drop();
@@ -154,14 +153,14 @@ describe('a provider after a reconnect', () => {
     const next = await platform.connect('w-2');
     next.say(bind('tr-kept'));
     await platform.settle();
-    expect(told).toEqual(['+tr-kept', '+tr-removed', '+tr-kept']);
+    expect(notices).toEqual(['+tr-kept', '+tr-removed', '+tr-kept']);
     const [probe] = next.takeType('invokefunction');
     next.say({ type: 'invocationresult', invocation_id: probe?.invocation_id, error: { code: 'X', message: '' } });
     await platform.settle();
-    expect(told).toEqual(['+tr-kept', '+tr-removed', '+tr-kept', '-tr-removed']);
+    expect(notices).toEqual(['+tr-kept', '+tr-removed', '+tr-kept', '-tr-removed']);
   });
 
-  test('[W4] answers only on the connection that asked', async () => {
+  test('[W4] answers on the connection of the request only', async () => {
     let finish = (): void => {};
     const { platform, socket } = await setUp({
       registerTrigger: () => new Promise<void>((resolve) => (finish = resolve)),

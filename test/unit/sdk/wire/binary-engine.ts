@@ -11,7 +11,7 @@ import {
   type ResultHeader,
 } from '../../../../src/protocol/binary/binary-messages.ts';
 import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
-import { nodeText } from '../../../../src/protocol/json/node-text.ts';
+import { nodeText } from '../../../../src/protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../../../src/protocol/payload/compact-decode.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 

@@ -40,7 +40,7 @@ function setUp({ frameBytesMax = 16 * 1024 * 1024, keepsMemory = false }: Option
 }
 
 describe('a batch', () => {
-  test('[SDK-7] holds everything added, in order, in one message', () => {
+  test('[SDK-7] holds all added messages in order', () => {
     const { wire, sent, frames } = setUp();
     wire.addFrame('{"type":"pong"}');
     wire.addCall(madeCall({ number: 1, data: encoded('first') }));
@@ -58,7 +58,7 @@ describe('a batch', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('[W4] forgets what was discarded', () => {
+  test('[W4] holds nothing after it was discarded', () => {
     const { wire, sent } = setUp();
     wire.addFrame('{"type":"pong"}');
     wire.discard();
@@ -97,7 +97,7 @@ describe('a batch', () => {
     expect(frames()).toMatchObject([{ type: 'pong' }, { data: '€'.repeat(2_000_000) }, { type: 'pong' }]);
   });
 
-  test('[SDK-7] is not written over while the socket still needs it', () => {
+  test('[SDK-7] is not overwritten while the socket needs it', () => {
     const { wire, frames } = setUp({ keepsMemory: true });
     for (let number = 1; number <= 3; number++) {
       wire.addCall(madeCall({ number, data: encoded(`call ${number}`) }));
@@ -114,7 +114,7 @@ describe('a batch', () => {
     expect([call.data, call.metadata]).toEqual([undefined, undefined]);
   });
 
-  test('[I8] carries the depth of a chain of calls, also one that arrived in a baggage', () => {
+  test('[I8] has the depth of a chain of calls, even if it arrived in a baggage', () => {
     const { wire, frames } = setUp();
     wire.addCall(madeCall({ depth: 63 }));
     wire.addCall(madeCall({ depth: undefined, baggage: 'a=b,svc.depth=7' }));
@@ -155,7 +155,7 @@ describe('a batch', () => {
 });
 
 describe('names', () => {
-  test('[SDK-7] are defined once, and start again when all numbers are used', () => {
+  test('[SDK-7] are defined once, and numbers start again when all are used', () => {
     const { wire, sent, frames } = setUp();
     const callAll = (from: number, to: number): void => {
       for (let at = from; at < to; at++) {
@@ -218,7 +218,7 @@ describe('a batch of the engine that is malformed', () => {
     return receiver.heard;
   }
 
-  test('[SDK-7] loses only the message whose content cannot be read', () => {
+  test('[SDK-7] loses only the unreadable message', () => {
     const bad: [write: (messages: MessageBuffer) => void, spoil: (message: Buffer) => void][] = [
       [(messages) => messages.control(good), (message) => message.fill('x', 8)],
       [(messages) => messages.control(good), (message) => message.fill(0xff, 8)],
@@ -230,7 +230,7 @@ describe('a batch of the engine that is malformed', () => {
     }
   });
 
-  test('[SDK-7] is lost from the message with an invalid header on', () => {
+  test('[SDK-7] is dropped from a message with an invalid header on', () => {
     const bad: [write: (messages: MessageBuffer) => void, spoil: (message: Buffer) => void][] = [
       [(messages) => messages.control(good), (message) => message.writeUInt8(99, 4)],
       [(messages) => messages.control(good), (message) => message.writeUInt8(0, 4)],
@@ -244,7 +244,7 @@ describe('a batch of the engine that is malformed', () => {
     }
   });
 
-  test('[SDK-7] is lost from the message with a wrong length on', () => {
+  test('[SDK-7] is dropped from a message with a wrong length on', () => {
     for (const length of [0, 1, 3, 51, 0x7fff_ffff, 0xffff_ffff]) {
       const heard = heardAround(
         (messages) => messages.control(good),
@@ -265,18 +265,19 @@ describe('a batch of the engine that is malformed', () => {
     const payload = Payload.ofText(rawJson({ x: 1 }));
     const brokenCall = ['broken call', { idLow: 5, idHigh: 6, functionId: 'a::b' }, { code: 'BAD_REQUEST' }];
     const next = ['frame', {}];
-    const bad: [call: Parameters<MessageBuffer['call']>[0], spoil: (message: Buffer) => void, behind: unknown[]][] = [
-      [engineCall({ payload }), (message) => message.fill('x', 16 + 24), [next]],
-      [engineCall({ metadata: payload }), (message) => message.fill('x', 16 + 28), [next]],
-      [engineCall({ extra: rawJson({}), payload }), (message) => message.writeUInt32LE(3, 16 + 24), [next]],
-      [engineCall({ metadata: payload }), (message) => message.writeUInt32LE(1_000_000, 16 + 24), []],
-    ];
-    for (const [call, spoil, behind] of bad) {
+    const bad: [call: Parameters<MessageBuffer['call']>[0], spoil: (message: Buffer) => void, following: unknown[]][] =
+      [
+        [engineCall({ payload }), (message) => message.fill('x', 16 + 24), [next]],
+        [engineCall({ metadata: payload }), (message) => message.fill('x', 16 + 28), [next]],
+        [engineCall({ extra: rawJson({}), payload }), (message) => message.writeUInt32LE(3, 16 + 24), [next]],
+        [engineCall({ metadata: payload }), (message) => message.writeUInt32LE(1_000_000, 16 + 24), []],
+      ];
+    for (const [call, spoil, following] of bad) {
       const heard = heardAround((messages) => {
         withName(messages);
         messages.call(call);
       }, spoil);
-      expect(heard).toMatchObject([next, brokenCall, ...behind]);
+      expect(heard).toMatchObject([next, brokenCall, ...following]);
     }
   });
 

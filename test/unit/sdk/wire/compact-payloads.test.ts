@@ -4,22 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { MessageBuffer } from '../../../../src/protocol/binary/binary-messages.ts';
 import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
 import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
 import { BinaryReader } from '../../../../src/sdk/wire/binary-reader.ts';
 import type { PlatformMemory } from '../../../../src/sdk/worker/platform.ts';
 import type { SvcWorker } from '../../../../src/sdk/worker/svc-worker.ts';
-import { FakePlatform } from '../../../support/fakes/fake-platform.ts';
+import type { FakePlatform } from '../../../support/fakes/fake-platform.ts';
+import { startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 import { CompactPair } from '../../../support/random/compact-pair.ts';
 import { RecordingReceiver } from '../connection/recording-receiver.ts';
 
 const REF = { channel_id: 'c-1', access_key: 'k', direction: 'read' };
-
-function setUp(options: InternalOptions = {}) {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false, ...options }, platform);
-  return { platform, svc };
-}
 
 /** Calls and is answered with the payload; returns what the engine got. The engine numbers all requested shapes. */
 async function echo(platform: FakePlatform, svc: SvcWorker, payload: unknown): Promise<unknown> {
@@ -33,13 +27,13 @@ async function echo(platform: FakePlatform, svc: SvcWorker, payload: unknown): P
 }
 
 describe('compact payloads', () => {
-  test('[W4] numbers of shapes end with their connection: the next engine does not know them', async () => {
-    const { platform, svc } = setUp();
+  test('[W4] shape numbers end with their connection', async () => {
+    const { platform, svc } = startSdkWorker();
     const payload = { order: 1, items: [{ sku: 'a' }, { sku: '€' }] };
     for (const name of ['w-1', 'w-2', 'w-3']) {
       // Each socket of the platform has an engine of its own, which refuses numbers that it did not assign.
       const socket = await platform.connect(name);
-      // It asks for the end of the last one.
+      // The reattach of the last connection.
       socket.take();
       for (let round = 0; round < 4; round++) expect(await echo(platform, svc, payload)).toEqual(payload);
       socket.drop();
@@ -47,8 +41,8 @@ describe('compact payloads', () => {
     }
   });
 
-  test('[SDK-7] a payload keeps the value of the time when the call was made', async () => {
-    const { platform, svc } = setUp();
+  test('[SDK-7] a payload has the value at the time of the call', async () => {
+    const { platform, svc } = startSdkWorker();
     await platform.connect();
     const payload = { text: 'as it was', list: [1] };
     const calls = [svc.trigger({ function_id: 'a::b', payload })];
@@ -63,8 +57,8 @@ describe('compact payloads', () => {
     ]);
   });
 
-  test('[SDK-7] hundreds in one turn, of all sizes, arrive in order', async () => {
-    const { platform, svc } = setUp();
+  test('[SDK-7] hundreds of payloads of all sizes in one turn arrive in order', async () => {
+    const { platform, svc } = startSdkWorker();
     await platform.connect();
     const payloads = Array.from({ length: 400 }, (_, at) => ({ at, text: 'x'.repeat((at * 379) % 3_000) }));
     for (const payload of payloads) svc.trigger({ function_id: 'a::b', payload }).catch(() => {});
@@ -73,7 +67,7 @@ describe('compact payloads', () => {
   });
 
   test('[SDK-6] a call refused for its size does not affect the next one', async () => {
-    const { platform, svc } = setUp({ frame_bytes_max: 2_000 });
+    const { platform, svc } = startSdkWorker({ frame_bytes_max: 2_000 });
     await platform.connect();
     const refused = svc.trigger({ function_id: 'a::b', payload: { text: 'x'.repeat(3_000) } });
     await expect(refused).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });

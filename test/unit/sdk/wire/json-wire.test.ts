@@ -70,7 +70,7 @@ describe('calls and answers', () => {
     });
   });
 
-  test('[I8] a depth that is not in the baggage yet is written into it', () => {
+  test('[I8] a depth is written into the baggage if it is not there', () => {
     const baggageOf = (depth: number | undefined, baggage?: string) =>
       JSON.parse(written((wire) => wire.addCall(madeCall({ depth, baggage })))).baggage;
     expect(baggageOf(3)).toBe('svc.depth=3');
@@ -79,7 +79,7 @@ describe('calls and answers', () => {
     expect(baggageOf(undefined, 'svc.depth=2,a=b')).toBe('svc.depth=2,a=b');
   });
 
-  test('[SDK-7] a result of undefined is a result without the field, null stays null', () => {
+  test('[SDK-7] a result of undefined leaves the field out, and null is sent as null', () => {
     const call = deliveredCall({ idText: 'i"1' });
     const answer = (value: unknown) => JSON.parse(written((wire) => wire.addResult(call, encodeValue(value))));
     expect(answer(undefined)).toEqual({ type: 'invocationresult', invocation_id: 'i"1' });
@@ -92,7 +92,7 @@ describe('calls and answers', () => {
     });
   });
 
-  test('[SDK-7] a value that JSON leaves out is absent, and one that it cannot express throws', () => {
+  test('[SDK-7] a value without a JSON form is absent, and one that JSON refuses throws', () => {
     expect([undefined, () => 1, Symbol('s')].map(encodeValue)).toEqual([undefined, undefined, undefined]);
     expect(() => encodeValue(5n)).toThrow();
   });
@@ -118,7 +118,7 @@ describe('messages of the engine', () => {
     expect(heard(JSON.stringify(draining))).toEqual([['frame', draining]]);
   });
 
-  test('[SDK-6] an error comes with its trace; an absent one may be written as null', () => {
+  test('[SDK-6] an error has its trace, and null counts as no error', () => {
     const result = { type: 'invocationresult', invocation_id: '7', error: { code: 'X' }, traceparent: '00-1' };
     expect(heard(JSON.stringify(result))).toEqual([['error', 7, { code: 'X' }, '00-1']]);
     expect(heard(JSON.stringify({ ...result, error: null }))).toEqual([['result', 7, undefined]]);

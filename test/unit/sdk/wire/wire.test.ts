@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exceedsUtf8, utf8Length } from '../../../../src/sdk/wire/wire.ts';
 
-test('[W4] the bytes of a text are counted as an encoder would write them', () => {
+test('[W4] the length of a text is that of its UTF-8 bytes', () => {
   for (const text of ['', 'abc', 'é', '€', '😀', 'a😀é€', '\u{10ffff}', '\u07ff\u0800\uffff']) {
     expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
   }

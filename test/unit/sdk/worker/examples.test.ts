@@ -1,4 +1,4 @@
-// [SDK-15] The examples in the doc comments are compiled as a user would compile them: from outside, against `svc-sdk`.
+// [SDK-15] The examples in the doc comments are compiled as in a user's program, against `svc-sdk`.
 // This reads the sources, like the tests of the repository itself.
 
 import { join } from 'node:path';

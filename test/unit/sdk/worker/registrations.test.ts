@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
-import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
-
-function setUp(options: InternalOptions = {}) {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false, ...options }, platform);
-  return { platform, svc };
-}
-
-async function connected() {
-  const { platform, svc } = setUp();
-  return { platform, svc, socket: await platform.connect() };
-}
+import type { FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import { connectSdkWorker, startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 const provider = { registerTrigger() {}, unregisterTrigger() {} };
 
@@ -26,7 +15,7 @@ function answerCalls(socket: FakeSocket): void {
 
 describe('registering', () => {
   test('[SDK-2] a function is registered with description, schemas as JSON Schema, and metadata', async () => {
-    const { platform, svc, socket } = await connected();
+    const { platform, svc, socket } = await connectSdkWorker();
     const input = { type: 'object' };
     const standard: StandardSchema = {
       '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
@@ -55,7 +44,7 @@ describe('registering', () => {
   });
 
   test('[SDK-1] a trigger names its function by id or by reference', async () => {
-    const { platform, svc, socket } = await connected();
+    const { platform, svc, socket } = await connectSdkWorker();
     const add = svc.registerFunction('math::add', () => 1);
     const byReference = svc.registerTrigger({ type: 'http', function_id: add, config: { api_path: '/add' } });
     svc.registerTrigger({ type: 'cron', function_id: 'math::sub', metadata: { tenant: 'acme' } });
@@ -80,8 +69,8 @@ describe('registering', () => {
     expect(triggers[1]?.id).not.toBe(byReference.id);
   });
 
-  test('[SDK-7] a registration that the engine would only drop is refused here, with the value and the rule', () => {
-    const { svc } = setUp();
+  test('[SDK-7] an invalid registration throws at once, with the value and the rule', () => {
+    const { svc } = startSdkWorker();
     const rule = 'expected text of 1 to 256 bytes without control characters';
     expect(() => svc.registerFunction('', () => 1)).toThrow(`registerFunction: id: "", ${rule}`);
     expect(() => svc.registerFunction('a\nb', () => 1)).toThrow(rule);
@@ -98,7 +87,7 @@ describe('registering', () => {
   });
 
   test('[SDK-7] an id can be registered once, and again after it was withdrawn', () => {
-    const { svc } = setUp();
+    const { svc } = startSdkWorker();
     const first = svc.registerFunction('a::b', () => 1);
     expect(() => svc.registerFunction('a::b', () => 2)).toThrow(
       "function 'a::b' is already registered by this worker; unregister it first",
@@ -107,8 +96,8 @@ describe('registering', () => {
     svc.registerFunction('a::b', () => 3);
   });
 
-  test('[SDK-7] withdrawing is sent once, and calls that still arrive are answered as not found', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] withdrawing is sent once, and later calls are answered as not found', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     const add = svc.registerFunction('math::add', () => 1);
     const hook = svc.registerTrigger({ type: 'http', function_id: add });
     const type = svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
@@ -128,8 +117,8 @@ describe('registering', () => {
 });
 
 describe('a new connection', () => {
-  test('[W4] gets everything again: types, functions, triggers with the same ids, and only then the waiting calls', async () => {
-    const { platform, svc } = setUp({ announce: true });
+  test('[W4] gets types, functions and triggers with the same ids again, then the waiting calls', async () => {
+    const { platform, svc } = startSdkWorker({ announce: true });
     const hook = svc.registerTrigger({ type: 'tick', function_id: 'a::b', config: { every: 1 } });
     svc.registerFunction('a::b', () => 1);
     const gone = svc.registerFunction('gone', () => 1);
@@ -174,7 +163,7 @@ describe('a refused registration', () => {
     "the engine refused the function 'engine::x': FUNCTION_NAMESPACE_CONFLICT: ids beginning engine:: belong to the engine";
 
   test('[SDK-7] that no caller awaits is logged once, and not again after a reconnect', async () => {
-    const { platform, svc, socket } = await connected();
+    const { platform, svc, socket } = await connectSdkWorker();
     svc.registerFunction('engine::x', () => 1);
     socket.say(rejected('engine::x'));
     socket.say(rejected('engine::x'));
@@ -187,8 +176,8 @@ describe('a refused registration', () => {
     expect(next.takeType('registerfunction')).toHaveLength(1);
   });
 
-  test('[SDK-7] is an event for every listener, on every connection that refuses it', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] is an event for every listener, on every connection', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     const rejections: unknown[] = [];
     svc.on('rejected', (rejection) => rejections.push(rejection));
     svc.registerFunction('engine::x', () => 1);
@@ -204,8 +193,8 @@ describe('a refused registration', () => {
     expect(platform.logs.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('[SDK-7] rejects ready with its reason, whether called before or after', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] rejects ready with its reason, even if ready is called later', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     const bad = svc.registerFunction('engine::x', () => 1);
     const ready = bad.ready();
     socket.say(rejected('engine::x'));
@@ -217,8 +206,8 @@ describe('a refused registration', () => {
     expect(platform.logs).toEqual([]);
   });
 
-  test('[SDK-7] differs from an accepted one, which is ready when the engine has read past it', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] does not delay an accepted one, which is ready when the engine has read it', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     const good = svc.registerFunction('a::b', () => 1);
     let isReady = false;
     const ready = good.ready().then(() => (isReady = true));
@@ -229,8 +218,8 @@ describe('a refused registration', () => {
     expect(isReady).toBe(true);
   });
 
-  test('[SDK-7] ready waits for a connection, also across the loss of one', async () => {
-    const { platform, svc } = setUp();
+  test('[SDK-7] keeps ready waiting across the loss of a connection', async () => {
+    const { platform, svc } = startSdkWorker();
     const good = svc.registerFunction('a::b', () => 1);
     let isReady = false;
     const ready = good.ready().then(() => (isReady = true));
@@ -244,8 +233,8 @@ describe('a refused registration', () => {
     await ready;
   });
 
-  test('[SDK-7] of a trigger comes from its type, with that text', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] of a trigger has the text of its provider', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     // As a program without types would write it.
     const type: string = 'http';
     const hook = svc.registerTrigger({ type, function_id: 'a::b', config: {} });
@@ -260,8 +249,8 @@ describe('a refused registration', () => {
     await expect(hook.ready()).rejects.toMatchObject(error.code === '' ? {} : { code: error.code });
   });
 
-  test('[SDK-7] of a trigger type, or of something withdrawn in the meantime, is not lost either', async () => {
-    const { platform, svc, socket } = await connected();
+  test('[SDK-7] of a trigger type, or of a withdrawn function, is an event too', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
     const type = svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
     socket.say({ ...rejected(''), trigger_type: 'tick' });
     socket.say(rejected('never::was'));
@@ -273,7 +262,7 @@ describe('a refused registration', () => {
   });
 
   test('[SDK-7] of a trigger type does not affect the function with the same id', async () => {
-    const { platform, svc, socket } = await connected();
+    const { platform, svc, socket } = await connectSdkWorker();
     const tick = svc.registerFunction('tick', () => 1);
     svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
     socket.say({ ...rejected(''), trigger_type: 'tick' });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createWorker, type InternalOptions } from '../../../../src/sdk/internal.ts';
+import type { InternalOptions } from '../../../../src/sdk/internal.ts';
 import { FakePlatform, type FakeSocket } from '../../../support/fakes/fake-platform.ts';
+import { startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
 async function connected(options: InternalOptions = {}) {
-  const platform = new FakePlatform();
-  const svc = createWorker('ws://engine.test:49134', { announce: false, ...options }, platform);
+  const { platform, svc } = startSdkWorker(options);
   /** Unfinished handlers of `slow`, by their functions to end. */
   const running: ((value: unknown) => void)[] = [];
   const signals: AbortSignal[] = [];
@@ -53,10 +53,10 @@ describe('shutting down', () => {
     expect(svc.state_of_connection).toBe('closed');
   });
 
-  test('an engine that selected no form of ours gets no frame that its wire does not have', async () => {
+  test('sends a foreign engine no frame that its wire does not have', async () => {
     const platform = new FakePlatform();
     platform.selects = '';
-    const svc = createWorker('ws://engine.test:49134', { announce: false }, platform);
+    const { svc } = startSdkWorker({}, platform);
     svc.registerFunction('a::b', () => 1);
     const socket = await platform.connect();
     socket.take();
@@ -65,7 +65,7 @@ describe('shutting down', () => {
     expect(socket.take().map(({ type }) => type)).toEqual(['unregisterfunction', 'invokefunction']);
   });
 
-  test('[SDK-8] still runs calls that were on their way when it withdrew', async () => {
+  test('[SDK-8] runs calls that arrive after it has withdrawn its functions', async () => {
     const { platform, svc, socket, running, invoke } = await connected();
     void svc.shutdown();
     await platform.settle();
@@ -78,14 +78,14 @@ describe('shutting down', () => {
     expect(socket.ending).toMatchObject({ code: 1000 });
   });
 
-  test('[SDK-8] an idle worker closes at once, even if the engine confirms nothing', async () => {
+  test('[SDK-8] closes an idle worker at once, even if the engine does not confirm', async () => {
     const { platform, svc, socket } = await connected();
     void svc.shutdown();
     await platform.pass(1_000);
     expect(socket.ending).toMatchObject({ code: 1000 });
   });
 
-  test('[SDK-8] aborts the signals of handlers that take too long, sends their last answers, and closes', async () => {
+  test('[SDK-8] aborts the signals of slow handlers, sends their last answers, and closes', async () => {
     const { platform, svc, socket, running, signals, invoke } = await connected({ drain_timeout_ms: 5_000 });
     await invoke('e-1');
     await invoke('e-2');
@@ -128,7 +128,7 @@ describe('shutting down', () => {
     expect(platform.clock.timerCount).toBe(0);
   });
 
-  test('[SDK-8] a connection that returns during the drain does not get the functions again', async () => {
+  test('[SDK-8] does not register functions on a new connection during the drain', async () => {
     const { platform, svc, socket, invoke } = await connected();
     await invoke('e-1');
     void svc.shutdown();
@@ -139,7 +139,7 @@ describe('shutting down', () => {
     expect(next.take().map(({ type }) => type)).toEqual(['reattach']);
   });
 
-  test('[SDK-8] afterwards calls, registrations and ready fail with a reason', async () => {
+  test('[SDK-8] makes later calls, registrations and ready fail with a reason', async () => {
     const { platform, svc, socket } = await connected();
     const pending = svc.trigger({ function_id: 'a::b' });
     const failure = expect(pending).rejects.toMatchObject({ code: 'invocation_stopped' });
@@ -159,7 +159,7 @@ describe('shutting down', () => {
 });
 
 describe('signals', () => {
-  test('[SDK-8] the first SIGTERM drains, and then has the effect it would have without the SDK', async () => {
+  test('[SDK-8] the first SIGTERM drains, and then has its usual effect', async () => {
     const { platform, svc, socket, running, invoke } = await connected();
     await invoke('e-1');
     platform.signals.send('SIGTERM');
@@ -184,7 +184,7 @@ describe('signals', () => {
     expect(platform.signals.listenerCount).toBe(0);
   });
 
-  test('[SDK-8] are ignored if the option says so, and after a shutdown by hand', async () => {
+  test('[SDK-8] are ignored with the option, and after a shutdown by the program', async () => {
     const own = await connected({ handle_signals: false });
     expect(own.platform.signals.listenerCount).toBe(0);
     const { platform, svc, socket } = await connected();

@@ -4,7 +4,7 @@ import type { Kv } from '../../../../src/store/kv/kv.ts';
 import { MemoryKv } from '../../../../src/store/kv/kv-memory.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
 
-test('[S2] A command sees its own writes, and none of them reaches the store before it is done', () => {
+test('[S2] A command reads its own writes, and none of them reaches the store before it ends', () => {
   forEachSeed(200, (random) => {
     const below = new MemoryKv();
     for (let entry = random.below(30); entry > 0; entry--) below.put(key(random), value(random));

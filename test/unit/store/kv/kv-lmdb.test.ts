@@ -35,7 +35,7 @@ test('[S4] lmdb and memory list the same ranges, up and down, with offset and li
   store.close();
 });
 
-test('[D6] A map that is too small grows instead of failing', () => {
+test('[D6] A map that is too small grows', () => {
   using folder = new TemporaryFolder();
   const store = new LmdbStore({ folder: folder.path, mapBytes: 1024 * 1024 });
   const value = Buffer.alloc(10_000, 'x');
@@ -46,7 +46,7 @@ test('[D6] A map that is too small grows instead of failing', () => {
   store.close();
 });
 
-test('[D1] A transaction that throws leaves nothing', () => {
+test('[D1] A transaction that throws writes nothing', () => {
   using folder = new TemporaryFolder();
   const store = new LmdbStore({ folder: folder.path });
   const write = () =>
@@ -59,7 +59,7 @@ test('[D1] A transaction that throws leaves nothing', () => {
   store.close();
 });
 
-test('[D9] A value of more than 16 MiB is read as it was written', () => {
+test('[D9] A value of more than 16 MiB is read unchanged', () => {
   using folder = new TemporaryFolder();
   const store = new LmdbStore({ folder: folder.path });
   const [key, value] = [Buffer.from('s1'), Buffer.alloc(17 * 1024 * 1024, 'svc')];

@@ -8,7 +8,7 @@ import { MemoryKv } from '../../../../src/store/kv/kv-memory.ts';
 const ENTRIES = 5_000;
 const MIB = 1024 * 1024;
 
-test('[S6] Small values come back byte for byte', () => {
+test('[S6] Small values are read unchanged', () => {
   const kv = new MemoryKv();
   const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   for (const size of [0, 1, 256, 4_095, 4_096, 5_000]) {
@@ -23,7 +23,7 @@ test('[S6] Small values come back byte for byte', () => {
   }
 });
 
-test('[guarantees 4] A small value keeps only its own memory, whatever was allocated next to it', () => {
+test('[guarantees 4] A small value holds only its own memory', () => {
   const kv = new MemoryKv();
   const before = bufferBytes();
   for (let entry = 0; entry < ENTRIES; entry++) {

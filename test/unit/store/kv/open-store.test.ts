@@ -1,15 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { DATA_FILE, FORMAT_FILE, offenceOfType } from '../../../../src/store/directory/store-folder.ts';
 import { joinKey, SPACE } from '../../../../src/store/kv/keys.ts';
 import { LmdbStore } from '../../../../src/store/kv/kv-lmdb.ts';
 import { type OpenedStore, openStore } from '../../../../src/store/kv/open-store.ts';
-import { offenceOfType } from '../../../../src/store/place/file-systems.ts';
-import { DATA_FILE, FORMAT_FILE } from '../../../../src/store/place/store-folder.ts';
 import { directory } from '../../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../../support/engine/temporary-folder.ts';
 
-const open = (folder: string, newEpoch = 'new') => openStore({ place: directory(folder, 0), newEpoch });
+const open = (folder: string, newEpoch = 'new') => openStore({ location: directory(folder, 0), newEpoch });
 
 function opened(folder: string, newEpoch?: string): OpenedStore {
   const result = open(folder, newEpoch);
@@ -23,7 +22,7 @@ const refusalOf = (folder: string): string => {
 };
 
 describe('a store directory', () => {
-  test('[D7] It and its files are for their owner only', () => {
+  test('[D7] Only its owner may read it and its files', () => {
     using folder = new TemporaryFolder();
     const path = join(folder.path, 'a', 'b');
     opened(path).close();
@@ -33,7 +32,7 @@ describe('a store directory', () => {
     }
   });
 
-  test('[T4] It keeps the epoch it was made with', () => {
+  test('[T4] It keeps its epoch', () => {
     using folder = new TemporaryFolder();
     const first = opened(folder.path, 'first');
     first.close();
@@ -42,7 +41,7 @@ describe('a store directory', () => {
     second.close();
   });
 
-  test('[D10] One of a newer format is refused and not touched', () => {
+  test('[D10] A store of a newer format is refused and not changed', () => {
     using folder = new TemporaryFolder();
     opened(folder.path).close();
     const store = new LmdbStore({ folder: folder.path });
@@ -54,7 +53,7 @@ describe('a store directory', () => {
     expect(readFileSync(join(folder.path, DATA_FILE)).equals(before)).toBe(true);
   });
 
-  test('[R5] One whose data file is gone or empty is not taken for a new one', () => {
+  test('[R5] A store with a missing or empty data file is not treated as new', () => {
     using folder = new TemporaryFolder();
     opened(folder.path).close();
     writeFileSync(join(folder.path, DATA_FILE), '');
@@ -63,9 +62,9 @@ describe('a store directory', () => {
     expect(refusalOf(folder.path)).toMatch(/is missing, although there was a store/);
   });
 
-  test('[D1] One whose data file is deleted or replaced while it is open takes nothing any more', () => {
+  test('[D1] A store whose data file is deleted or replaced while it is open accepts no writes', () => {
     using folder = new TemporaryFolder();
-    const { store, room } = opened(folder.path);
+    const { store, space: room } = opened(folder.path);
     expect(room.left(0, 0)).toBe('plenty');
     rmSync(join(folder.path, DATA_FILE));
     expect(() => room.left(0, 0)).toThrow('ENOENT');
@@ -74,7 +73,7 @@ describe('a store directory', () => {
     store.close();
   });
 
-  test('[R5] A file that is no store is refused and not touched', () => {
+  test('[R5] A file that is not a store is refused and not changed', () => {
     using folder = new TemporaryFolder();
     mkdirSync(folder.path, { recursive: true });
     writeFileSync(join(folder.path, DATA_FILE), 'something else '.repeat(1_000));
@@ -82,7 +81,7 @@ describe('a store directory', () => {
     expect(readFileSync(join(folder.path, DATA_FILE), 'utf8')).toMatch(/^something else/);
   });
 
-  test('[R5] One that lost its last transaction since it was closed is refused', () => {
+  test('[R5] A store that has lost its last transaction is refused', () => {
     using folder = new TemporaryFolder();
     opened(folder.path).close();
     const before = readFileSync(join(folder.path, DATA_FILE));
@@ -100,7 +99,7 @@ test.each([
   ['SMB2', 0xfe534d42],
   ['9p', 0x01021997],
   ['FUSE', 0x65735546],
-])('[D7] A file system of the kind %s is refused', (name, type) => {
+])('[D7] The file system %s is refused', (name, type) => {
   expect(offenceOfType(type)).toContain(name);
 });
 
@@ -110,6 +109,6 @@ test.each([
   ['xfs', 0x58465342],
   ['btrfs', 0x9123683e],
   ['overlay', 0x794c7630],
-])('[D7] A file system of the kind %s is taken', (_name, type) => {
+])('[D7] The file system %s is accepted', (_name, type) => {
   expect(offenceOfType(type)).toBeUndefined();
 });

@@ -1,15 +1,17 @@
-// The router's side of a store, with a thread that answers when the test says so.
+// The router's side of a store, with a thread that the test controls.
 
 import { expect, test } from 'vitest';
 import { Counters } from '../../../../src/core/registry/counters.ts';
 import { createLogger } from '../../../../src/effects/logger.ts';
-import { BatchReader } from '../../../../src/store/thread/batch-reader.ts';
-import { COMMAND_HEADER_BYTES } from '../../../../src/store/thread/batch-writer.ts';
 import { StoreClient } from '../../../../src/store/thread/client.ts';
-import type { StoreReply } from '../../../../src/store/thread/contract.ts';
-import { encodeReplies } from '../../../../src/store/thread/reply-codec.ts';
-import type { StoreAnswer, StoreTask } from '../../../../src/store/thread/tasks.ts';
-import { WAITING_BYTES_MAX } from '../../../../src/store/thread/waiting.ts';
+import { type StoreReply, WAITING_BYTES_MAX } from '../../../../src/store/thread/contract.ts';
+import {
+  BatchReader,
+  COMMAND_HEADER_BYTES,
+  encodeReplies,
+  type StoreAnswer,
+  type StoreTask,
+} from '../../../../src/store/thread/messages.ts';
 import { FakeClock } from '../../../support/fakes/fake-clock.ts';
 
 class FakeThread {
@@ -60,7 +62,7 @@ function setUp() {
   return { clock, thread, client, run, answers, failures };
 }
 
-test('[D2] Commands of a turn travel together; while batches are away the next one gathers', async () => {
+test('[D2] Commands of one turn are sent together, and later ones gather while a batch runs', async () => {
   const { clock, thread, run, answers } = setUp();
   for (const input of ['1', '2', '3']) run(input);
   expect(thread.batches).toEqual([]);
@@ -83,12 +85,12 @@ test('[D2] Commands of a turn travel together; while batches are away the next o
   expect(answers).toEqual(['1', '2', '3', '4', '5', '6']);
 });
 
-test('A trace of any length travels with its command, and later commands keep theirs', async () => {
+test('A trace of any length is sent with its command', async () => {
   const { clock, thread, client, answers } = setUp();
   const traces = [undefined, `00-1-1-01\n${'b'.repeat(70_000)}`, '00-2-2-01\n', undefined];
   for (const [index, trace] of traces.entries()) {
-    const told = ({ result }: StoreReply): unknown => answers.push(String(result));
-    client.run('state::set', Buffer.from(String(index)), told, { trace });
+    const answered = ({ result }: StoreReply): unknown => answers.push(String(result));
+    client.run('state::set', Buffer.from(String(index)), answered, { trace });
   }
   clock.flush();
   expect(thread.traces).toEqual(traces);
@@ -96,7 +98,7 @@ test('A trace of any length travels with its command, and later commands keep th
   expect(answers).toEqual(['0', '1', '2', '3']);
 });
 
-test('The count of waiting bytes is exact: after traced writes the limit is the same as before', async () => {
+test('The count of waiting bytes is exact after traced writes', async () => {
   const { clock, thread, client, run, answers } = setUp();
   for (let write = 0; write < 20; write++) {
     client.run('state::set', Buffer.from('x'), () => {}, { trace: `00-1-1-01\n${'b'.repeat(1_000)}` });
@@ -116,19 +118,19 @@ test('The memory of answers is freed once they are delivered, unless a listener 
   clock.flush();
   await thread.answer();
   run('heard', true);
-  run('beside', false);
+  run('unheard', false);
   clock.flush();
   await thread.answer();
   run('alone again', false);
   clock.flush();
   await thread.answer();
-  expect(held.map(String)).toEqual(['', 'heard', 'beside', '']);
+  expect(held.map(String)).toEqual(['', 'heard', 'unheard', '']);
 });
 
-test('On Node 20, where memory cannot be freed, answers are delivered too', async () => {
+test('Answers are delivered on Node 20, where memory cannot be freed', async () => {
   const { clock, thread, client, answers } = setUp();
-  const told = ({ result }: StoreReply): unknown => answers.push(String(result));
-  client.run('state::get', Buffer.from('1'), told, { wantsEvents: false });
+  const answered = ({ result }: StoreReply): unknown => answers.push(String(result));
+  client.run('state::get', Buffer.from('1'), answered, { wantsEvents: false });
   clock.flush();
   const reply = encodeReplies([{ result: Buffer.from('1') }], { isFull: false, damagedRecords: 0 });
   await thread.answer(Object.assign(reply, { transfer: undefined }));
@@ -147,7 +149,7 @@ test('[D2] Many commands of one turn are split: a batch holds up to half of all 
   expect(answers).toEqual(inputs);
 });
 
-test('[D2] Commands that carry the work of many callers are split as if each came alone', async () => {
+test('[D2] Commands with the work of many callers are split like single ones', async () => {
   const { clock, thread, client } = setUp();
   for (const callers of [16, 16, 32, 1]) {
     client.run('queue::enqueue', Buffer.from(String(callers)), () => {}, { callers });
@@ -158,7 +160,7 @@ test('[D2] Commands that carry the work of many callers are split as if each cam
   expect(batches).toEqual([['16', '16'], ['32'], ['1']]);
 });
 
-test('The thread has its next batch before the answers of the last one are delivered', async () => {
+test('The thread gets its next batch before the answers of the last one are delivered', async () => {
   const { clock, thread, client, run } = setUp();
   let batchesWhenTold: unknown;
   client.run('state::get', Buffer.from('1'), () => {
@@ -190,7 +192,7 @@ test('[D3] After a failure every waiting and later command is refused, and the e
   await client.idle();
 });
 
-test('The commands that wait for the store are limited: more are refused, in a later turn, and nothing else is', async () => {
+test('The number of waiting commands is limited, and more are refused in a later turn', async () => {
   const { clock, thread, client, run, answers } = setUp();
   const input = '0'.repeat(8 * 1024 * 1024);
   for (let command = 0; command < 20; command++) run(input);
@@ -209,7 +211,7 @@ test('The commands that wait for the store are limited: more are refused, in a l
   expect(client.trouble).toBeUndefined();
 });
 
-test('A listener that throws does not keep the others of its batch from their answers', async () => {
+test('A listener that throws does not prevent other answers of its batch', async () => {
   const { clock, thread, client, run, answers } = setUp();
   client.run('state::get', Buffer.from('1'), () => {
     throw new Error('a defect');

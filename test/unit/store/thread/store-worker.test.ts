@@ -1,9 +1,9 @@
 // The task file of the store's thread, run in this thread.
 
 import { afterAll, expect, test } from 'vitest';
-import { BatchWriter } from '../../../../src/store/thread/batch-writer.ts';
 import { commandNumber } from '../../../../src/store/thread/commands.ts';
 import { STORE_LIMITS } from '../../../../src/store/thread/contract.ts';
+import { BatchWriter } from '../../../../src/store/thread/messages.ts';
 import runStoreTask from '../../../../workers/store.ts';
 
 const BATCHES = 2_000;
@@ -14,9 +14,9 @@ afterAll(() => {
   Buffer.poolSize = OWN_POOL_BYTES;
 });
 
-test('[R3] the event loop of the thread turns now and then, so that memory of the library is freed', async () => {
-  const place = { kind: 'memory' } as const;
-  await runStoreTask({ kind: 'open', opening: { place, isDropIn: false, limits: STORE_LIMITS, newEpoch: 'e' } });
+test('[R3] the event loop of the thread runs regularly, so that the library frees memory', async () => {
+  const location = { kind: 'memory' } as const;
+  await runStoreTask({ kind: 'open', opening: { location, isDropIn: false, limits: STORE_LIMITS, newEpoch: 'e' } });
   let turns = 0;
   let batchesInTurn = 0;
   let mostInTurn = 0;
@@ -31,7 +31,7 @@ test('[R3] the event loop of the thread turns now and then, so that memory of th
     mostInTurn = Math.max(mostInTurn, ++batchesInTurn);
   }
   clearImmediate(immediate);
-  // Its tasks are promises that wait for nothing else: without that the loop would not turn once.
+  // Its tasks are promises that never wait, so the event loop would not run otherwise.
   expect(turns).toBeGreaterThan(4);
   expect(mostInTurn).toBeLessThan(500);
   await runStoreTask({ kind: 'close' });

@@ -1,17 +1,16 @@
 // The store's own thread, run in this one.
 
 import { expect, test } from 'vitest';
+import { type SpaceLeft, UNLIMITED_SPACE } from '../../../../src/store/kv/disk-space.ts';
 import { type Kv, type KvReader, StoreFull } from '../../../../src/store/kv/kv.ts';
 import { MemoryKv, MemoryStore } from '../../../../src/store/kv/kv-memory.ts';
 import { DamagedRecord } from '../../../../src/store/kv/record.ts';
-import { ENDLESS_ROOM, type RoomLeft } from '../../../../src/store/kv/room.ts';
-import { BatchWriter } from '../../../../src/store/thread/batch-writer.ts';
 import { commandNumber } from '../../../../src/store/thread/commands.ts';
 import { STORE_LIMITS, type StoreReply } from '../../../../src/store/thread/contract.ts';
-import { ReplyReader } from '../../../../src/store/thread/reply-codec.ts';
+import { BatchWriter, ReplyReader } from '../../../../src/store/thread/messages.ts';
 import { StoreThread } from '../../../../src/store/thread/thread.ts';
 
-const FACTS = { epoch: 'e', run: '1', isDropIn: false, limits: STORE_LIMITS };
+const OPTIONS = { epoch: 'e', run: '1', isDropIn: false, limits: STORE_LIMITS };
 
 interface Command {
   readonly name: string;
@@ -34,7 +33,7 @@ function runBatch(thread: StoreThread, ...commands: Command[]): StoreReply[] {
 const texts = (replies: StoreReply[]) => replies.map(({ result, error }) => error?.code ?? String(result));
 
 test('[S1] A command that is refused changes nothing, and the others of its batch run', () => {
-  const thread = new StoreThread(new MemoryStore(), FACTS, ENDLESS_ROOM);
+  const thread = new StoreThread(new MemoryStore(), OPTIONS, UNLIMITED_SPACE);
   const replies = runBatch(
     thread,
     set('a', 1),
@@ -49,15 +48,15 @@ test('[S1] A command that is refused changes nothing, and the others of its batc
 
 test('[D2] All commands of a batch share one transaction, and a batch that only reads has none', () => {
   const store = new CountingStore();
-  const thread = new StoreThread(store, FACTS, ENDLESS_ROOM);
+  const thread = new StoreThread(store, OPTIONS, UNLIMITED_SPACE);
   runBatch(thread, set('a', 1), get('a'), set('b', 2));
   runBatch(thread, get('a'), get('b'));
   expect([store.writes, store.reads]).toEqual([1, 1]);
 });
 
-test('[D4] Without room writes that grow are refused, while deletes and reads run; in the end only reads do', () => {
-  let left: RoomLeft = 'plenty';
-  const thread = new StoreThread(new MemoryStore(), FACTS, { left: () => left });
+test('[D4] On a full disk growing writes are refused, and deletes and reads run while they can', () => {
+  let left: SpaceLeft = 'plenty';
+  const thread = new StoreThread(new MemoryStore(), OPTIONS, { left: () => left });
   runBatch(thread, set('a', 1), set('b', 1));
   left = 'reserve';
   const update = { name: 'state::update', input: { scope: 's', key: 'a', ops: [] } };
@@ -73,20 +72,20 @@ test('[D4] Without room writes that grow are refused, while deletes and reads ru
   expect(texts(runBatch(thread, remove('b')))).toEqual(['1']);
 });
 
-test('[D6] A full map is handled like a full disk: writes that grow are refused and the rest is done', () => {
-  const thread = new StoreThread(new FullWhenPutting(), FACTS, ENDLESS_ROOM);
+test('[D6] A full map is handled like a full disk', () => {
+  const thread = new StoreThread(new FullWhenPutting(), OPTIONS, UNLIMITED_SPACE);
   expect(texts(runBatch(thread, set('a', 1), remove('a'), get('a')))).toEqual(['STORAGE_FULL', 'null', 'null']);
 });
 
-test('[D9] A damaged record is reported as such, is not changed, and harms no other command', () => {
-  const thread = new StoreThread(new DamagedUnder('bad'), FACTS, ENDLESS_ROOM);
+test('[D9] A damaged record is reported, not changed, and does not affect other commands', () => {
+  const thread = new StoreThread(new DamagedUnder('bad'), OPTIONS, UNLIMITED_SPACE);
   const replies = runBatch(thread, set('good', 1), get('bad'), set('bad', 2), remove('bad'), get('good'));
   expect(texts(replies).filter((text) => text === 'STORAGE_CORRUPT')).toHaveLength(3);
   expect(texts(runBatch(thread, get('good')))).toEqual(['1']);
 });
 
 test('[S4] The answers of a batch are limited: later commands are refused, and change nothing', () => {
-  const thread = new StoreThread(new MemoryStore(), FACTS, ENDLESS_ROOM);
+  const thread = new StoreThread(new MemoryStore(), OPTIONS, UNLIMITED_SPACE);
   runBatch(thread, set('large', 'x'.repeat(4_000_000)));
   const reads = Array.from({ length: 60 }, () => get('large'));
   const replies = runBatch(thread, ...reads, set('small', 1), remove('large'));
@@ -100,7 +99,7 @@ test('[S4] The answers of a batch are limited: later commands are refused, and c
 
 test('[D3] The first transaction that fails is the last one that is attempted', () => {
   const store = new CountingStore();
-  const thread = new StoreThread(store, FACTS, ENDLESS_ROOM);
+  const thread = new StoreThread(store, OPTIONS, UNLIMITED_SPACE);
   store.failure = new Error('EIO');
   expect(() => runBatch(thread, set('a', 1))).toThrow('EIO');
   store.failure = undefined;

@@ -9,7 +9,7 @@ const PING = 9;
 const NOTHING = Buffer.alloc(0);
 
 describe('a message that is being received', () => {
-  test('has begun with its first byte and has ended with its last', () => {
+  test('lasts from its first to its last byte', () => {
     for (const size of [0, 1, 125, 126, 65_535, 65_536]) {
       const progress = new MessageProgress();
       const bytes = encodeFrame({ opcode: TEXT, payload: Buffer.alloc(size) });
@@ -25,7 +25,7 @@ describe('a message that is being received', () => {
     }
   });
 
-  test('goes on through its fragments and the pings between them', () => {
+  test('continues through its fragments and the pings between them', () => {
     const progress = new MessageProgress();
     const steps: readonly [frame: BareFrame, isOver: boolean][] = [
       [{ opcode: TEXT, payload: Buffer.from('a'), fin: false }, false],
@@ -41,7 +41,7 @@ describe('a message that is being received', () => {
     }
   });
 
-  test('begins again after the end of another in the same piece', () => {
+  test('may start in the piece in which another ends', () => {
     const progress = new MessageProgress();
     const frame = encodeFrame({ opcode: TEXT, payload: Buffer.alloc(50) });
     progress.take(frame.subarray(0, 20), 1);
@@ -72,7 +72,7 @@ describe('a message that is being received', () => {
     });
   });
 
-  test('of more bytes than a number can count does not end', () => {
+  test('of 2^64 - 1 bytes does not end', () => {
     const progress = new MessageProgress();
     progress.take(encodeFrame({ opcode: TEXT, payload: NOTHING, claimedLength: 2n ** 64n - 1n }), 5);
     progress.take(Buffer.alloc(1_000_000), 6);
@@ -81,7 +81,7 @@ describe('a message that is being received', () => {
 });
 
 /**
- * A message of one to five frames, masked or not, sometimes with a ping among them: all of it counts as one interval.
+ * A message of one to five frames, masked or not, sometimes with a ping between them. It counts as one interval.
  */
 function randomMessage(random: SeededRandom): Buffer {
   const count = random.between(1, 5);

@@ -4,7 +4,7 @@
 import { type Query, useQuery } from '@tanstack/react-query';
 import { Check, Copy, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { MissingModule } from '../../../../console-api/envelope.ts';
+import type { MissingModule } from '../../../api/envelope.ts';
 import { ApiError, call } from '../../data/api.ts';
 import { useCounters } from '../../data/counters.ts';
 import { queryClient } from '../../data/queries.ts';

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Square, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import type { Task } from '../../../../console-api/queues.ts';
+import type { Task } from '../../../api/queues.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import { useLive } from '../../data/use-live.ts';

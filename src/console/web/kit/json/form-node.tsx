@@ -1,30 +1,12 @@
-// One node of a form: the field that fits its schema with the error message of its value, or the JSON text for schemas
-// without a field.
+// One node of a form: an object, an array or a choice between alternatives, with the nodes inside it.
 
 import { Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { parseExactJson } from '../../../../core/calls/exact-json.ts';
 import { Button, IconButton } from '../inputs/button.tsx';
-import { FIELD, Field, Input, Select, Toggle } from '../inputs/field.tsx';
-import { jsonProblem } from './logic/json-source.ts';
-import { resolveRef, type SchemaNode } from './logic/schema-at.ts';
-import { type FormField, type FormPath, fieldOf, isRecord, newValue, numberFrom } from './logic/schema-form.ts';
-
-export interface FormContext {
-  readonly root: SchemaNode;
-  /** By JSON pointer, as the validator names places: `#/items/0`. */
-  readonly errors: ReadonlyMap<string, string>;
-  readonly change: (path: FormPath, next: unknown) => void;
-}
-
-interface FormNodeProps {
-  readonly context: FormContext;
-  readonly schema: SchemaNode;
-  readonly value: unknown;
-  readonly path: FormPath;
-  readonly label: string;
-  readonly required?: boolean;
-}
+import { Input, Select } from '../inputs/field.tsx';
+import { type FormNodeProps, PlainField } from './form-value.tsx';
+import type { SchemaNode } from './logic/schema-at.ts';
+import { type FormField, fieldOf, isObject, newValue } from './logic/schema-form.ts';
 
 export function FormNode(props: FormNodeProps): ReactNode {
   const field = fieldOf(props.context.root, props.schema);
@@ -40,7 +22,20 @@ export function FormNode(props: FormNodeProps): ReactNode {
   }
 }
 
-function Group({ label, note, children }: { label: string; note?: ReactNode; children: ReactNode }): ReactNode {
+interface GroupProps {
+  readonly label: string;
+  readonly note?: ReactNode;
+  readonly error?: string | undefined;
+  readonly children: ReactNode;
+}
+
+function Group({ label, note, error, children: parts }: GroupProps): ReactNode {
+  const children = (
+    <>
+      {parts}
+      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+    </>
+  );
   if (label === '') return <div className="flex flex-col gap-3">{children}</div>;
   return (
     <fieldset className="flex min-w-0 flex-col gap-3 border-l-2 border-line pl-3">
@@ -60,12 +55,12 @@ function ObjectField({
   field,
 }: FormNodeProps & { readonly field: Extract<FormField, { kind: 'object' }> }): ReactNode {
   const [name, setName] = useState('');
-  const record = isRecord(value) ? value : {};
+  const record = isObject(value) ? value : {};
   const known = new Set(field.members.map((member) => member.name));
   const extras = Object.keys(record).filter((key) => !known.has(key));
   const { extra } = field;
   return (
-    <Group label={label}>
+    <Group label={label} error={context.errors.at(path)}>
       {field.members.map((member) => (
         <FormNode
           key={member.name}
@@ -116,9 +111,12 @@ function ObjectField({
 
 function ArrayField({ context, value, path, label, items }: FormNodeProps & { readonly items: SchemaNode }): ReactNode {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  const message = context.errors.get(pointerOf(path));
   return (
-    <Group label={label === '' ? 'items' : label} note={<span className="text-faint">{list.length}</span>}>
+    <Group
+      label={label === '' ? 'items' : label}
+      note={<span className="text-faint">{list.length}</span>}
+      error={context.errors.at(path)}
+    >
       {list.map((item, at) => (
         <div key={ITEM_KEYS[at] ?? at} className="flex items-end gap-1">
           <div className="min-w-0 flex-1">
@@ -129,7 +127,6 @@ function ArrayField({ context, value, path, label, items }: FormNodeProps & { re
           </IconButton>
         </div>
       ))}
-      {message !== undefined && <p className="text-xs text-bad">{message}</p>}
       <Button
         className="self-start"
         icon={<Plus size={13} />}
@@ -150,14 +147,17 @@ function UnionField({
   label,
   field,
 }: FormNodeProps & { readonly field: Extract<FormField, { kind: 'union' }> }): ReactNode {
-  const tag = isRecord(value) ? value[field.by] : undefined;
-  const branch = field.branches.find((one) => one.tag === tag);
+  const tag = isObject(value) ? value[field.by] : undefined;
+  const index = field.branches.findIndex((one) => one.tag === tag);
+  const branch = field.branches[index];
   const choose = (next: string): void => {
     const chosen = field.branches.find((one) => one.tag === next);
     if (chosen !== undefined) context.change(path, newValue(context.root, chosen.schema));
   };
+  const isWrong = branch === undefined && context.errors.at(path) !== undefined;
+  const tags = field.branches.map((one) => JSON.stringify(one.tag));
   return (
-    <Group label={label}>
+    <Group label={label} error={isWrong ? `${field.by} must be one of ${tags.join(', ')}` : undefined}>
       <Select
         aria-label={`${label} ${field.by}`}
         value={branch?.tag ?? ''}
@@ -168,125 +168,15 @@ function UnionField({
           <option key={one.tag}>{one.tag}</option>
         ))}
       </Select>
-      {branch !== undefined && <FormNode context={context} schema={branch.schema} value={value} path={path} label="" />}
-    </Group>
-  );
-}
-
-function pointerOf(path: FormPath): string {
-  return ['#', ...path.map((step) => encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1')))].join('/');
-}
-
-function PlainField(props: FormNodeProps & { readonly field: FormField }): ReactNode {
-  const { context, schema, path, label, required = false } = props;
-  const message = context.errors.get(pointerOf(path));
-  const { description, title } = resolveRef(context.root, schema) ?? {};
-  const name = `${title ?? (label === '' ? 'value' : label)}${required ? ' *' : ''}`;
-  return (
-    <Field label={name} error={message} hint={description}>
-      {(ids) => <OneValue {...props} ids={{ ...ids, 'aria-invalid': message !== undefined }} />}
-    </Field>
-  );
-}
-
-type OneValueProps = FormNodeProps & {
-  readonly field: FormField;
-  readonly ids: { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid': boolean };
-};
-
-function OneValue({ context, value, path, field, label, required = false, ids }: OneValueProps): ReactNode {
-  const change = (next: unknown): void => context.change(path, next);
-  const textOr = (text: string): string | undefined => (text === '' && !required ? undefined : text);
-  switch (field.kind) {
-    case 'fixed':
-      return <Input {...ids} readOnly value={JSON.stringify(field.value)} />;
-    case 'null':
-      return <Input {...ids} readOnly value="null" />;
-    case 'boolean':
-      return <Toggle label={value === true ? 'true' : 'false'} checked={value === true} onChange={change} />;
-    case 'choice':
-      return (
-        <Select
-          {...ids}
-          value={value === undefined ? '' : JSON.stringify(value)}
-          onChange={({ target }) => change(target.value === '' ? undefined : JSON.parse(target.value))}
-        >
-          {(value === undefined || !required) && <option value="">–</option>}
-          {field.choices.map((choice) => (
-            <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
-              {String(choice)}
-            </option>
-          ))}
-        </Select>
-      );
-    case 'number':
-      return <NumberInput value={value} whole={field.whole} ids={ids} change={change} />;
-    case 'text':
-      if (field.input === 'multiline') {
-        return (
-          <textarea
-            {...ids}
-            rows={4}
-            className={`${FIELD} h-auto py-1`}
-            value={typeof value === 'string' ? value : ''}
-            onChange={({ target }) => change(textOr(target.value))}
-          />
-        );
-      }
-      return (
-        <Input
-          {...ids}
-          type={field.input === 'datetime' ? 'text' : field.input}
-          placeholder={field.input === 'datetime' ? '2026-01-31T12:00:00Z' : undefined}
-          value={typeof value === 'string' ? value : ''}
-          onChange={({ target }) => change(textOr(target.value))}
+      {branch !== undefined && (
+        <FormNode
+          context={{ ...context, errors: context.errors.ofAlternative(path, index) }}
+          schema={branch.schema}
+          value={value}
+          path={path}
+          label=""
         />
-      );
-    default:
-      return <JsonText value={value} ids={ids} change={change} label={label} />;
-  }
-}
-
-interface PartProps {
-  readonly value: unknown;
-  readonly ids: OneValueProps['ids'];
-  readonly change: (next: unknown) => void;
-}
-
-/** Keeps the typed text while it is not a number yet. */
-function NumberInput({ value, whole, ids, change }: PartProps & { readonly whole: boolean }): ReactNode {
-  const [typed, setTyped] = useState<string>();
-  return (
-    <Input
-      {...ids}
-      inputMode={whole ? 'numeric' : 'decimal'}
-      value={typed ?? (value === undefined ? '' : JSON.stringify(value))}
-      onChange={({ target }) => {
-        setTyped(target.value);
-        if (target.value === '') change(undefined);
-        else if (numberFrom(target.value) !== undefined) change(numberFrom(target.value));
-      }}
-      onBlur={() => setTyped(undefined)}
-    />
-  );
-}
-
-function JsonText({ value, ids, change, label }: PartProps & { readonly label: string }): ReactNode {
-  const [typed, setTyped] = useState<string>();
-  const text = typed ?? (value === undefined ? '' : JSON.stringify(value, undefined, 2));
-  return (
-    <textarea
-      {...ids}
-      rows={3}
-      aria-label={`${label}, as JSON`}
-      className={`${FIELD} h-auto py-1 font-mono text-sm`}
-      value={text}
-      onChange={({ target }) => {
-        setTyped(target.value);
-        if (target.value.trim() === '') change(undefined);
-        else if (jsonProblem(target.value) === undefined) change(parseExactJson(target.value));
-      }}
-      onBlur={() => setTyped(undefined)}
-    />
+      )}
+    </Group>
   );
 }

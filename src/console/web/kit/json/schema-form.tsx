@@ -1,11 +1,12 @@
 // A form made from a JSON Schema, over the same JSON text that the editor edits (FUN-6). Loaded lazily.
 
-import { Validator } from '@cfworker/json-schema';
 import { type ReactNode, useMemo } from 'react';
 import { parseExactJson } from '../../../../core/calls/exact-json.ts';
-import { type FormContext, FormNode } from './form-node.tsx';
+import { FormNode } from './form-node.tsx';
+import type { FormContext } from './form-value.tsx';
 import { jsonProblem } from './logic/json-source.ts';
 import type { SchemaNode } from './logic/schema-at.ts';
+import { compileFormCheck, NO_ERRORS } from './logic/schema-errors.ts';
 import { type FormPath, withValueAt } from './logic/schema-form.ts';
 
 export interface SchemaFormProps {
@@ -16,12 +17,16 @@ export interface SchemaFormProps {
 
 export default function SchemaForm({ schema, value, onChange }: SchemaFormProps): ReactNode {
   const problem = jsonProblem(value);
+  const isEmpty = value.trim() === '';
   const current = useMemo(
-    () => (problem === undefined && value.trim() !== '' ? parseExactJson(value) : null),
-    [value, problem],
+    () => (problem === undefined && !isEmpty ? parseExactJson(value) : null),
+    [value, problem, isEmpty],
   );
-  const validator = useMemo(() => new Validator(schema as object, '2020-12', false), [schema]);
-  const errors = useMemo(() => messagesOf(validator, value, problem), [validator, value, problem]);
+  const check = useMemo(() => compileFormCheck(schema), [schema]);
+  const errors = useMemo(
+    () => (problem === undefined && !isEmpty ? check.errorsOf(JSON.parse(value)) : NO_ERRORS),
+    [check, value, problem, isEmpty],
+  );
   if (problem !== undefined) {
     return <p className="rounded-md border border-bad bg-bad-soft p-2 text-bad">The text is not JSON: {problem}.</p>;
   }
@@ -33,21 +38,25 @@ export default function SchemaForm({ schema, value, onChange }: SchemaFormProps)
   };
   return (
     <div className="flex flex-col gap-3 rounded-md border border-line bg-ground p-3">
+      {check.unchecked.length > 0 && <Unchecked parts={check.unchecked} />}
       <FormNode context={context} schema={schema} value={current} path={[]} label="" />
     </div>
   );
 }
 
-/** One message per place: the library's first, which is the most precise. */
-function messagesOf(validator: Validator, text: string, problem: string | undefined): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  if (problem !== undefined || text.trim() === '') return found;
-  const problems = validator.validate(JSON.parse(text)).errors.toReversed();
-  for (const { instanceLocation, error, keyword } of problems) {
-    if (keyword === 'properties' || keyword === 'items' || keyword === '$ref') continue;
-    const missing = keyword === 'required' ? /"([^"]+)"/.exec(error)?.[1] : undefined;
-    const place = missing === undefined ? instanceLocation : `${instanceLocation}/${missing}`;
-    if (!found.has(place)) found.set(place, missing === undefined ? error : 'This is required.');
-  }
-  return found;
+const PARTS_SHOWN_MAX = 3;
+
+function Unchecked({ parts }: { readonly parts: readonly string[] }): ReactNode {
+  const hidden = parts.length - PARTS_SHOWN_MAX;
+  return (
+    <div className="rounded-md border border-warn bg-warn-soft p-2 text-sm">
+      <p>The form does not check these parts of the schema:</p>
+      <ul className="ml-4 list-disc">
+        {parts.slice(0, PARTS_SHOWN_MAX).map((part) => (
+          <li key={part}>{part}</li>
+        ))}
+        {hidden > 0 && <li>and {hidden} more</li>}
+      </ul>
+    </div>
+  );
 }

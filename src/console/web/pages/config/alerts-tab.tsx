@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { AlertRow, Sampling } from '../../../../console-api/telemetry.ts';
+import type { AlertRow, Sampling } from '../../../api/telemetry.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import { queryClient } from '../../data/queries.ts';

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Copy } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
-import type { Config, ConfigField, ConfigSchema, ConfigValue } from '../../../../console-api/system.ts';
+import type { Config, ConfigField, ConfigSchema, ConfigValue } from '../../../api/system.ts';
 import { call } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { FailedState, Loading, NoMatch } from '../../kit/feedback/empty-state.tsx';

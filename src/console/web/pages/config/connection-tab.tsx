@@ -1,7 +1,7 @@
 // Whether all parts are reachable, and which versions run (CFG-1).
 
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Status as EngineStatus } from '../../../../console-api/system.ts';
+import type { Status as EngineStatus } from '../../../api/system.ts';
 import { call } from '../../data/api.ts';
 import { useConsoleInfo } from '../../data/connection.ts';
 import { Time } from '../../kit/charts/time.tsx';

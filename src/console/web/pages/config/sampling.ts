@@ -1,7 +1,7 @@
 // Which sampling rule applies to a span, with the engine's own matcher: the first one whose patterns match.
 
-import type { Sampling } from '../../../../console-api/telemetry.ts';
 import { Pattern } from '../../../../core/access/pattern.ts';
+import type { Sampling } from '../../../api/telemetry.ts';
 
 export interface SamplingVerdict {
   readonly rate: number;

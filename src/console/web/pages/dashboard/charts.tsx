@@ -2,7 +2,7 @@
 
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { CountersItem } from '../../../../console-api/live.ts';
+import type { CountersItem } from '../../../api/live.ts';
 import { counterHistory, useCounters } from '../../data/counters.ts';
 import { createStore } from '../../data/store.ts';
 import type { ChartSeries } from '../../kit/charts/chart-points.ts';

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Counts } from '../../../../console-api/system.ts';
+import type { Counts } from '../../../api/system.ts';
 import { ApiError, call } from '../../data/api.ts';
 import { useCounters } from '../../data/counters.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';

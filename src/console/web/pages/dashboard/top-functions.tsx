@@ -1,7 +1,7 @@
 // The five top functions by calls, errors and time, with their calls of the last five minutes (DSH-5).
 
 import type { ReactNode } from 'react';
-import type { FunctionFigures, FunctionRow, RecentCalls } from '../../../../console-api/registry.ts';
+import type { FunctionFigures, FunctionRow, RecentCalls } from '../../../api/registry.ts';
 import { Sparkline } from '../../kit/charts/sparkline.tsx';
 import { formatDuration, formatRate } from '../../kit/charts/times.ts';
 import { CopyId } from '../../kit/inputs/copy.tsx';

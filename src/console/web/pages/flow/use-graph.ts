@@ -2,7 +2,7 @@
 
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { FlowGraph } from '../../../../console-api/flow.ts';
+import type { FlowGraph } from '../../../api/flow.ts';
 import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { useLive } from '../../data/use-live.ts';

@@ -1,6 +1,6 @@
 // The results of many calls of one function: their durations, and their errors by kind (FUN-9).
 
-import { percentile } from '../../kit/charts/statistics.ts';
+import { percentile } from '../../../../core/telemetry/spans/trace-groups.ts';
 
 export const SERIES_CALLS_MAX = 1_000;
 /** Browsers send this many requests to one host at a time. More would wait in the page and not in the function. */

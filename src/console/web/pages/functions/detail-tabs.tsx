@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { FunctionDetail, FunctionFigures } from '../../../../console-api/registry.ts';
+import type { FunctionDetail, FunctionFigures } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';

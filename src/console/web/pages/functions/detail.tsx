@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { FunctionDetail } from '../../../../console-api/registry.ts';
+import type { FunctionDetail } from '../../../api/registry.ts';
 import { ApiError, call } from '../../data/api.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';

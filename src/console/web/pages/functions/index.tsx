@@ -1,7 +1,7 @@
 // The Functions page: every function of the engine, and the detail of one.
 
 import { type ReactNode, useCallback } from 'react';
-import type { FunctionFigures, FunctionRow } from '../../../../console-api/registry.ts';
+import type { FunctionFigures, FunctionRow } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';

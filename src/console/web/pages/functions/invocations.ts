@@ -2,7 +2,7 @@
 // stored, only in this browser (FUN-7).
 
 import { useEffect, useRef, useState } from 'react';
-import { INVOKE_HEADERS } from '../../../../console-api/envelope.ts';
+import { INVOKE_HEADERS } from '../../../api/envelope.ts';
 import { type ApiAnswer, ApiError, apiText } from '../../data/api.ts';
 import { keep, readKept } from '../../data/preferences.ts';
 import { type CopiedCall, invokeText } from '../../kit/inputs/call-text.ts';

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Play, Square } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { FunctionDetail } from '../../../../console-api/registry.ts';
+import type { FunctionDetail } from '../../../api/registry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';

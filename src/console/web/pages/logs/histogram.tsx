@@ -3,7 +3,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, type PointerEvent as ReactPointerEvent, useState } from 'react';
-import type { LogHistogram, LogSearch } from '../../../../console-api/telemetry.ts';
+import type { LogHistogram, LogSearch } from '../../../api/telemetry.ts';
 import { call } from '../../data/api.ts';
 import type { SearchState } from '../../data/search.ts';
 import { formatCount, formatCountOf, formatLocal } from '../../kit/charts/times.ts';

@@ -3,7 +3,7 @@
 
 import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
+import type { LogRow, LogSearch } from '../../../api/telemetry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/api.ts';
 import { type ListState, useList } from '../../data/queries.ts';

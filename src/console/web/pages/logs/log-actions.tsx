@@ -2,7 +2,7 @@
 
 import { Download } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { LogRow, LogSearch } from '../../../../console-api/telemetry.ts';
+import type { LogRow, LogSearch } from '../../../api/telemetry.ts';
 import { call } from '../../data/api.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { ClearAll } from '../../kit/feedback/confirm.tsx';

@@ -2,7 +2,7 @@
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LogRow } from '../../../../console-api/telemetry.ts';
+import type { LogRow } from '../../../api/telemetry.ts';
 import type { SearchState } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatCountOf } from '../../kit/charts/times.ts';

@@ -1,7 +1,7 @@
 // The address of the Logs page, and the query to the server in it.
 
-import type { LiveFilter } from '../../../../console-api/live.ts';
-import type { LogSearch } from '../../../../console-api/telemetry.ts';
+import type { LiveFilter } from '../../../api/live.ts';
+import type { LogSearch } from '../../../api/telemetry.ts';
 import { param, type SearchValues } from '../../data/search.ts';
 import { readMoment } from '../traces/logic/trace-filters.ts';
 import { SEVERITIES } from './log-text.tsx';

@@ -1,7 +1,7 @@
 // The columns of the table of queues.
 
 import type { ReactNode } from 'react';
-import type { QueueRow } from '../../../../console-api/queues.ts';
+import type { QueueRow } from '../../../api/queues.ts';
 import { useStore } from '../../data/store.ts';
 import { Sparkline } from '../../kit/charts/sparkline.tsx';
 import { formatCount, formatRate, formatSpan } from '../../kit/charts/times.ts';

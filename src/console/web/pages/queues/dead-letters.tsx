@@ -4,7 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { DeadGroup, JobDetail } from '../../../../console-api/queues.ts';
+import type { DeadGroup, JobDetail } from '../../../api/queues.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
-import type { QueueDetail, QueueGroup } from '../../../../console-api/queues.ts';
+import type { QueueDetail, QueueGroup } from '../../../api/queues.ts';
 import { call } from '../../data/api.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';

@@ -2,7 +2,7 @@
 
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
-import type { QueueRow } from '../../../../console-api/queues.ts';
+import type { QueueRow } from '../../../api/queues.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import type { ListState } from '../../data/queries.ts';

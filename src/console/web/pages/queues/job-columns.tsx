@@ -1,6 +1,6 @@
 // The columns of jobs and of dead letters.
 
-import type { JobRow } from '../../../../console-api/queues.ts';
+import type { JobRow } from '../../../api/queues.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
 import { WordStatus } from '../../kit/feedback/status.tsx';

@@ -2,7 +2,7 @@
 
 import { CircleCheck, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
-import type { JobRow, QueueDetail } from '../../../../console-api/queues.ts';
+import type { JobRow, QueueDetail } from '../../../api/queues.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import { type ListState, useList } from '../../data/queries.ts';

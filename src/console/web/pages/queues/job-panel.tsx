@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { JobAttempt, JobDetail } from '../../../../console-api/queues.ts';
+import type { JobAttempt, JobDetail } from '../../../api/queues.ts';
 import { call, callText, isNotFound } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatDuration } from '../../kit/charts/times.ts';

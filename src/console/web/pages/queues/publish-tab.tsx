@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useState } from 'react';
-import type { QueueDetail } from '../../../../console-api/queues.ts';
+import type { QueueDetail } from '../../../api/queues.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';

@@ -1,6 +1,6 @@
 // The address of the Queues page, and the query to the server in it.
 
-import type { JobFilter, QueueJobState } from '../../../../console-api/queues.ts';
+import type { JobFilter, QueueJobState } from '../../../api/queues.ts';
 import { param, type SearchValues } from '../../data/search.ts';
 
 export const JOB_STATES: readonly QueueJobState[] = ['waiting', 'delayed', 'running', 'retrying', 'waiting_for_worker'];

@@ -1,7 +1,7 @@
 // The queues with their counts: read once, patched every second (QUE-1).
 
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { QueueRow } from '../../../../console-api/queues.ts';
+import type { QueueRow } from '../../../api/queues.ts';
 import { call } from '../../data/api.ts';
 import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
 import { createStore } from '../../data/store.ts';

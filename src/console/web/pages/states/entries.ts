@@ -3,8 +3,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import type { StateChange } from '../../../../console-api/live.ts';
-import type { StateItem, StateRow } from '../../../../console-api/states.ts';
+import type { StateChange } from '../../../api/live.ts';
+import type { StateItem, StateRow } from '../../../api/states.ts';
 import { ApiError, call, callText } from '../../data/api.ts';
 import { type ListState, refetchSoon, useList } from '../../data/queries.ts';
 import { useLive } from '../../data/use-live.ts';

@@ -4,7 +4,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ChevronLeft, ChevronRight, Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { StateChange } from '../../../../console-api/live.ts';
+import type { StateChange } from '../../../api/live.ts';
 import { useKeys } from '../../app/keys.ts';
 import { isNotFound } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';

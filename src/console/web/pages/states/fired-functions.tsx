@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { TriggerRow } from '../../../../console-api/registry.ts';
+import type { TriggerRow } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';

@@ -1,7 +1,7 @@
 // The scopes of the state store, next to the keys of the open one (STA-1).
 
 import { type ReactNode, useEffect, useId } from 'react';
-import type { ScopeRow } from '../../../../console-api/states.ts';
+import type { ScopeRow } from '../../../api/states.ts';
 import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { type ListState, useList } from '../../data/queries.ts';

@@ -2,7 +2,7 @@
 
 import { Play, Plus, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { UpdateError } from '../../../../console-api/states.ts';
+import type { UpdateError } from '../../../api/states.ts';
 import { callText } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';

@@ -2,8 +2,8 @@
 
 import { Plus, Send } from 'lucide-react';
 import { type ReactNode, useCallback, useState } from 'react';
-import type { StreamTap } from '../../../../console-api/live.ts';
-import type { StreamGroupRow, StreamItemRow, StreamRow } from '../../../../console-api/streams.ts';
+import type { StreamTap } from '../../../api/live.ts';
+import type { StreamGroupRow, StreamItemRow, StreamRow } from '../../../api/streams.ts';
 import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import { type ListState, refetchSoon, useList } from '../../data/queries.ts';

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Pencil, Save, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { StreamItem } from '../../../../console-api/streams.ts';
+import type { StreamItem } from '../../../api/streams.ts';
 import { useKeys } from '../../app/keys.ts';
 import { ApiError, call, callText } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';

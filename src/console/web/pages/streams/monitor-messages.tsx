@@ -4,7 +4,7 @@
 import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { StreamTap } from '../../../../console-api/live.ts';
+import type { StreamTap } from '../../../api/live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCount } from '../../kit/charts/times.ts';
 import { Badge } from '../../kit/feedback/status.tsx';

@@ -1,7 +1,7 @@
 // The messages of streams as the monitor shows them (STR-1, STR-2, STR-4, STR-5). Pure: the caller has the ring and the
 // clock.
 
-import type { StreamTap } from '../../../../console-api/live.ts';
+import type { StreamTap } from '../../../api/live.ts';
 
 export interface MonitorMessage {
   readonly kind: 'message';

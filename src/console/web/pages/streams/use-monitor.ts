@@ -1,7 +1,7 @@
 // The messages of the monitor: added to a buffer as they arrive, shown up to the held position (LIV-3, LIV-4, STR-4).
 
 import { useMemo, useState } from 'react';
-import type { StreamTap } from '../../../../console-api/live.ts';
+import type { StreamTap } from '../../../api/live.ts';
 import { type LiveItem, useLive, useLiveFeed } from '../../data/use-live.ts';
 import { isMeant, type MonitorFilter, type MonitorLine, missedBefore, ratesOf } from './stream-messages.ts';
 

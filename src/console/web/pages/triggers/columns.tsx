@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { TriggerRow } from '../../../../console-api/registry.ts';
+import type { TriggerRow } from '../../../api/registry.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { Badge, WordStatus } from '../../kit/feedback/status.tsx';
 import { Method, TriggerIcon } from '../../kit/feedback/trigger-icon.tsx';

@@ -2,7 +2,7 @@
 
 import { ArrowDown } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { TriggerDetail } from '../../../../console-api/registry.ts';
+import type { TriggerDetail } from '../../../api/registry.ts';
 import { apiText } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';
 import { ErrorCard } from '../../kit/feedback/error-card.tsx';

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { TriggerDetail } from '../../../../console-api/registry.ts';
+import type { TriggerDetail } from '../../../api/registry.ts';
 import { ApiError, call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import { useLive } from '../../data/use-live.ts';

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { Megaphone } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { Emitted } from '../../../../console-api/registry.ts';
+import type { Emitted } from '../../../api/registry.ts';
 import { useKeys } from '../../app/keys.ts';
 import { call } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';

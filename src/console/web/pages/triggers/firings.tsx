@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Firing } from '../../../../console-api/registry.ts';
+import type { Firing } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatDuration } from '../../kit/charts/times.ts';

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { TriggerRow, TriggerTypeRow } from '../../../../console-api/registry.ts';
+import type { TriggerRow, TriggerTypeRow } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';

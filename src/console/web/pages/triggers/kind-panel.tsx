@@ -2,7 +2,7 @@
 // TRG-5).
 
 import { type ReactNode, useState } from 'react';
-import type { TriggerDetail } from '../../../../console-api/registry.ts';
+import type { TriggerDetail } from '../../../api/registry.ts';
 
 export interface KindPanelProps {
   readonly detail: TriggerDetail;

@@ -3,7 +3,7 @@
 
 import { ClipboardCopy, Plus, Send, Square, X } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { HTTP_REQUEST_PATH, type HttpRequest, type HttpResponse } from '../../../../console-api/console-server.ts';
+import { HTTP_REQUEST_PATH, type HttpRequest, type HttpResponse } from '../../../api/console-server.ts';
 import { useKeys } from '../../app/keys.ts';
 import { api } from '../../data/api.ts';
 import { useDraft } from '../../data/drafts.ts';

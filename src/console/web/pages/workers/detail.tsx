@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { WorkerDetail } from '../../../../console-api/registry.ts';
+import type { WorkerDetail } from '../../../api/registry.ts';
 import { call, isNotFound } from '../../data/api.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';

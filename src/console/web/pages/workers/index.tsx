@@ -1,7 +1,7 @@
 // The Workers page: every process that is connected or recently was, and the detail of one (WRK-1).
 
 import { type ReactNode, useCallback } from 'react';
-import type { WorkerRow } from '../../../../console-api/registry.ts';
+import type { WorkerRow } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { type ListState, refetchSoon, useList } from '../../data/queries.ts';

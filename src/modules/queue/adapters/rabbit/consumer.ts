@@ -120,7 +120,7 @@ export class QueueConsumer {
     this.#mode = 'paused';
     const channel = this.#channel;
     this.#channel = undefined;
-    for (const delivery of this.#buffer.splice(0)) this.#giveBack(delivery, true);
+    for (const delivery of this.#buffer.splice(0)) this.#requeue(delivery, true);
     if (channel?.active !== true) return;
     await channel.basicCancel(CONSUMER_TAG).catch(() => {});
     // Running jobs are still answered on this channel, which ends with the last answer.
@@ -184,7 +184,7 @@ export class QueueConsumer {
     } else if (how === 'retry') await this.#wait(delivery, 'retrying', afterMs ?? 0);
     else if (how === 'park') await this.#park(delivery);
     else if (afterMs !== undefined) await this.#wait(delivery, 'delayed', afterMs);
-    else this.#giveBack(delivery, isUnsent === true);
+    else this.#requeue(delivery, isUnsent === true);
     return 'settled';
   }
 
@@ -250,7 +250,7 @@ export class QueueConsumer {
     const delivery: Delivery = { seq: ++this.#lastNumber, channel, message, memory, token: 0, state: 'buffered' };
     this.#deliveries.set(delivery.seq, delivery);
     // It was on its way when the queue was paused.
-    if (this.#mode !== 'consuming') this.#giveBack(delivery, true);
+    if (this.#mode !== 'consuming') this.#requeue(delivery, true);
     else if (memory.untilMs === undefined) this.#ready(delivery);
     else this.#hold(delivery);
   }
@@ -309,7 +309,7 @@ export class QueueConsumer {
     const leftMs = Math.max(0, (memory.untilMs ?? 0) - clock.monotonicMs());
     const isOver = leftMs <= refreshMs;
     delivery.cancelTimer = clock.after(Math.min(leftMs, refreshMs), () => {
-      if (!isOver) this.#giveBack(delivery, true);
+      if (!isOver) this.#requeue(delivery, true);
       else if (memory.word !== 'parked') this.#ready(delivery);
       else void this.#bury(delivery, { reason: 'function_not_found', error: 'no worker offered the function in time' });
     });
@@ -337,7 +337,7 @@ export class QueueConsumer {
       });
     } catch (reason) {
       this.#options.logger.warn('A job could not be moved and comes again', { error: String(reason) });
-      this.#giveBack(delivery, false);
+      this.#requeue(delivery, false);
       return false;
     }
     this.#acknowledge(delivery);
@@ -357,7 +357,7 @@ export class QueueConsumer {
     this.#endIdle(channel);
   }
 
-  #giveBack(delivery: Delivery, isUnsent: boolean): void {
+  #requeue(delivery: Delivery, isUnsent: boolean): void {
     const { channel, message, memory } = delivery;
     if (isUnsent) memory.unsent++;
     this.#remembered.keep(message.job.id, memory);

@@ -94,7 +94,7 @@ export class QueueRegistry {
       if (best !== undefined) return { registry: best, tag };
       await new Promise<void>((resolve) => this.#clock.after(AGAIN_MS, resolve));
     }
-    throw new Refusal('STORAGE_UNAVAILABLE', `The book of queues in RabbitMQ (${this.#queue}) is not available`);
+    throw new Refusal('STORAGE_UNAVAILABLE', `The registry of queues in RabbitMQ (${this.#queue}) is not available`);
   }
 }
 

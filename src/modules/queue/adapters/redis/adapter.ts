@@ -18,7 +18,7 @@ import { StartFailure } from '../../../../effects/start-failure.ts';
 import { isStoredSubscription } from '../../../../generated/queue-shapes.ts';
 import { parseAs } from '../../../../store/commands/queue/encoding.ts';
 import { readReceipt } from '../../../../store/commands/queue/receipt.ts';
-import { readRedisFacts, weakerPromises } from '../../../../store/redis/settings-check.ts';
+import { readRedisSetup, weakerPromises } from '../../../../store/redis/settings-check.ts';
 import type { QueueAdapter } from '../adapter.ts';
 import type { DeadLetters, JobList, JobLookup, Pausing, PublishTarget, Sharing, TopicStore } from '../capabilities.ts';
 import { GatheredJobs, headerOfCopy, ONE_GROUP, placementOf, type SendBatch } from '../new-jobs.ts';
@@ -292,7 +292,7 @@ export class RedisQueues implements QueueAdapter {
   /** After a restart other settings may be in force, and the lease may have ended meanwhile. */
   #isUp(link: RedisLink): void {
     void this.#lease.hold().catch(() => {});
-    readRedisFacts(link).then(
+    readRedisSetup(link).then(
       (facts) => {
         const known = this.#weaker;
         this.#weaker = weakerPromises(facts);

@@ -50,9 +50,9 @@ return rows`);
 const ROW = `
 local function row(q, seq)
   local j = job(q, seq)
-  local facts = redis.call('HMGET', j, 'm', 'fn', 's', 'a', 'du', 'e')
-  if not facts[1] then return nil end
-  return {seq, facts[1], facts[2], facts[3], facts[4], redis.call('HSTRLEN', j, 'p'), facts[5], facts[6],
+  local fields = redis.call('HMGET', j, 'm', 'fn', 's', 'a', 'du', 'e')
+  if not fields[1] then return nil end
+  return {seq, fields[1], fields[2], fields[3], fields[4], redis.call('HSTRLEN', j, 'p'), fields[5], fields[6],
     redis.call('HGET', key(q, 'head'), 'name')}
 end
 `;
@@ -113,9 +113,9 @@ for _, seq in ipairs(seqs) do
   tally(from, 'jobs', -1)
   local j, moved = job(to, seq), whole(redis.call('HINCRBY', BASE .. 'store', 'next_seq', 1))
   redis.call('RENAME', job(from, seq), j)
-  local facts = cjson.decode(redis.call('HGET', j, 'f'))
-  facts.functionId = ARGV[3]
-  redis.call('HSET', j, 'f', cjson.encode(facts), 'fn', ARGV[3], 'o', moved)
+  local header = cjson.decode(redis.call('HGET', j, 'f'))
+  header.functionId = ARGV[3]
+  redis.call('HSET', j, 'f', cjson.encode(header), 'fn', ARGV[3], 'o', moved)
   redis.call('HDEL', j, 'kept')
   if ARGV[5] ~= '' then redis.call('HSET', j, 'g', ARGV[5]) end
   redis.call('ZADD', key(to, 'all'), seq, seq)
@@ -138,12 +138,12 @@ if ARGV[4] == '' then seqs = redis.call('ZREVRANGE', key(Q, 'dead'), ARGV[2], AR
 local rows, bytes = {}, 0
 for _, seq in ipairs(seqs) do
   local j = job(Q, seq)
-  local facts = redis.call('HMGET', j, 'm', 'fn', 'e', 'r', 'x', 'a', 'd', 'ff', 's')
-  if facts[9] == 'dead' then
+  local fields = redis.call('HMGET', j, 'm', 'fn', 'e', 'r', 'x', 'a', 'd', 'ff', 's')
+  if fields[9] == 'dead' then
     local size = redis.call('HSTRLEN', j, 'p')
     local payload = ARGV[6] ~= '1' and redis.call('HGET', j, 'p') or ''
-    rows[#rows + 1] = {seq, facts[1], facts[2], facts[3], facts[4], facts[5], facts[6], facts[7],
-      facts[8] or facts[5], size, payload}
+    rows[#rows + 1] = {seq, fields[1], fields[2], fields[3], fields[4], fields[5], fields[6], fields[7],
+      fields[8] or fields[5], size, payload}
     bytes = bytes + #payload
     if bytes > tonumber(ARGV[5]) and #rows > 1 then break end
   end

@@ -1,12 +1,12 @@
 // The adapter `extstore`: its settings, and how the engine builds it.
 
 import { fields, integer } from '../../../../core/config-fields/fields.ts';
-import { EXTSTORE_FIELDS, extstoreUrl } from '../../../extstore-config.ts';
+import { REDIS_FIELDS, redisUrl } from '../../../adapter-settings.ts';
 import { defineQueueAdapter } from '../adapter.ts';
 import { RedisQueues } from './adapter.ts';
 
 const config = fields({
-  ...EXTSTORE_FIELDS,
+  ...REDIS_FIELDS,
   lease_ms: integer({
     default: 30_000,
     min: 1_000,
@@ -26,7 +26,7 @@ export const redisQueues = defineQueueAdapter(
     new RedisQueues({
       async createLink(scripts, onUp) {
         const { RedisLink } = await import('../../../../effects/redis.ts');
-        return new RedisLink({ url: extstoreUrl(settings), purpose: 'queues', clock, logger, scripts, onUp });
+        return new RedisLink({ url: redisUrl(settings), purpose: 'queues', clock, logger, scripts, onUp });
       },
       keyPrefix: settings.key_prefix,
       leaseMs: settings.lease_ms,

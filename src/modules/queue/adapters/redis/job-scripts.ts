@@ -165,18 +165,18 @@ end
 local jobs, bytes, looked_at = {}, 0, 0
 
 local function hand_out(seq, token)
-  local facts = redis.call('HMGET', job(Q, seq), 'a', 'm', 'f', 'p')
-  bytes = bytes + #facts[4]
-  jobs[#jobs + 1] = {seq, token, facts[1] + 1, facts[2], facts[3], facts[4]}
+  local fields = redis.call('HMGET', job(Q, seq), 'a', 'm', 'f', 'p')
+  bytes = bytes + #fields[4]
+  jobs[#jobs + 1] = {seq, token, fields[1] + 1, fields[2], fields[3], fields[4]}
 end
 
 local function claim(seq, state)
   local j = job(Q, seq)
   leave_wait(Q, seq, state)
-  local facts = redis.call('HMGET', j, 'd', 'e')
-  if tonumber(facts[1]) >= tonumber(ARGV[6]) then
-    local last = '; last error: ' .. (facts[2] or 'none')
-    bury(Q, seq, 'poison', 'handed over ' .. facts[1] .. ' times without an end' .. last)
+  local fields = redis.call('HMGET', j, 'd', 'e')
+  if tonumber(fields[1]) >= tonumber(ARGV[6]) then
+    local last = '; last error: ' .. (fields[2] or 'none')
+    bury(Q, seq, 'poison', 'handed over ' .. fields[1] .. ' times without an end' .. last)
     return
   end
   local token = whole(tally(Q, 'token', 1))

@@ -67,9 +67,9 @@ export function readAdvanced(reply: Reply, salt: number, monotonicMs: number): A
 }
 
 function readTaken(reply: Reply, queueNumber: number, salt: number): TakenJob {
-  const [seqReply, token, attempt, time, factsReply, payloadReply] = listIn(reply);
-  const facts: unknown = JSON.parse(textIn(factsReply));
-  if (!isJobHeader(facts)) throw new UnreadableReply('A job has an unknown shape');
+  const [seqReply, token, attempt, time, headerReply, payloadReply] = listIn(reply);
+  const header: unknown = JSON.parse(textIn(headerReply));
+  if (!isJobHeader(header)) throw new UnreadableReply('A job has an unknown shape');
   const [seq, atMs, payload] = [numberIn(seqReply), numberIn(time), bytesIn(payloadReply)];
   return {
     seq,
@@ -77,7 +77,7 @@ function readTaken(reply: Reply, queueNumber: number, salt: number): TakenJob {
     attempt: numberIn(attempt),
     id: writeReceipt({ atMs, seq, queue: queueNumber, salt }),
     enqueuedMs: atMs,
-    facts,
+    facts: header,
     at: 0,
     bytes: payload.length,
     payload,
@@ -143,18 +143,18 @@ export function deadListOf(reply: Reply, page: DeadListInput, salt: number): Buf
   const list = new JsonList('engine::queue::dlq_messages', { offset, limit, limitOrOneMore: limit });
   const [queueNumber, rows] = listIn(reply);
   for (const row of listIn(rows)) {
-    const facts = listIn(row);
-    const json = JSON.stringify(deadRowOf(facts, numberIn(queueNumber), salt));
+    const fields = listIn(row);
+    const json = JSON.stringify(deadRowOf(fields, numberIn(queueNumber), salt));
     if (withoutPayload) list.add(Buffer.from(json));
-    else list.add(Buffer.from(`${json.slice(0, -1)},"payload":`), bytesIn(facts[10]), BRACE);
+    else list.add(Buffer.from(`${json.slice(0, -1)},"payload":`), bytesIn(fields[10]), BRACE);
   }
   return list.end();
 }
 
 const BRACE = Buffer.from('}');
 
-function deadRowOf(facts: readonly Reply[], queue: number, salt: number): DeadRow {
-  const [seq, time, functionId, error, reason, died, attempts, deliveries, firstFailed, bytes] = facts;
+function deadRowOf(fields: readonly Reply[], queue: number, salt: number): DeadRow {
+  const [seq, time, functionId, error, reason, died, attempts, deliveries, firstFailed, bytes] = fields;
   const atMs = numberIn(time);
   return {
     id: writeReceipt({ atMs, seq: numberIn(seq), queue, salt }),

@@ -66,8 +66,8 @@ local function enter_wait(q, seq, state, due)
   local j = job(q, seq)
   redis.call('HSET', j, 's', state)
   if state == 'ready' then
-    local facts = redis.call('HMGET', j, 'pr', 'o')
-    redis.call('ZADD', key(q, 'ready'), whole((255 - (facts[1] or 0)) * 2 ^ 44 + facts[2]), seq)
+    local fields = redis.call('HMGET', j, 'pr', 'o')
+    redis.call('ZADD', key(q, 'ready'), whole((255 - (fields[1] or 0)) * 2 ^ 44 + fields[2]), seq)
     return
   end
   tally(q, state, 1)
@@ -98,12 +98,12 @@ end
 
 -- At the end of the line of its group, or into the open where there is none.
 local function line_up(q, seq, due)
-  local facts = redis.call('HMGET', job(q, seq), 'g', 'o')
+  local fields = redis.call('HMGET', job(q, seq), 'g', 'o')
   local state = due and 'delayed' or 'ready'
-  if facts[1] then
-    local line = key(q, 'g:' .. facts[1])
+  if fields[1] then
+    local line = key(q, 'g:' .. fields[1])
     if redis.call('EXISTS', line) == 1 then state = 'blocked' end
-    redis.call('ZADD', line, facts[2], seq)
+    redis.call('ZADD', line, fields[2], seq)
   end
   enter_wait(q, seq, state, due)
 end
@@ -115,10 +115,10 @@ local function leave_line(q, seq, group)
   redis.call('ZREM', line, seq)
   local following = redis.call('ZRANGE', line, 0, 0)[1]
   if not following then return end
-  local facts = redis.call('HMGET', job(q, following), 's', 'du')
-  if facts[1] ~= 'blocked' then return end
+  local fields = redis.call('HMGET', job(q, following), 's', 'du')
+  if fields[1] ~= 'blocked' then return end
   leave_wait(q, following, 'blocked')
-  local due = tonumber(facts[2] or 0)
+  local due = tonumber(fields[2] or 0)
   if due > NOW then enter_wait(q, following, 'delayed', due) else enter_wait(q, following, 'ready') end
 end
 

@@ -29,7 +29,7 @@ const bodies = (store: LogStore, filter: Partial<LogFilter> = {}) =>
   listLogs(store, { ...ALL, ...filter }, PAGE).logs.map(({ body }) => body);
 
 describe('a store of logs', () => {
-  test('lists by time, the newest first, also what came late; without event time by when it was observed', () => {
+  test('lists records by event time or else observed time, the newest first, late ones too', () => {
     const { store } = newStore();
     store.add(at(10, 'ten'));
     store.add(at(30, 'thirty'));
@@ -40,7 +40,7 @@ describe('a store of logs', () => {
     expect(bodies(store, { startTime: START_MS + 20, endTime: START_MS + 25 })).toEqual(['observed', 'twenty, late']);
   });
 
-  test('[O1] keeps to its count, its bytes and its age', () => {
+  test('[O1] keeps its limits of count, bytes and age', () => {
     const { store, dropped } = newStore({ maxCount: 3, retentionMs: 1_000 });
     for (let one = 0; one < 5; one++) store.add(at(one, `${one}`));
     expect(bodies(store)).toEqual(['4', '3', '2']);
@@ -65,8 +65,8 @@ describe('a store of logs', () => {
   });
 });
 
-describe('the size of a record', () => {
-  test('[O1] is at most 16 KiB, whatever it is made of, and a second look changes nothing', () => {
+describe('a stored record', () => {
+  test('[O1] is cut to 16 KiB, and cutting it again changes nothing', () => {
     forEachSeed(30, (random) => {
       const attributes: Record<string, unknown> = {};
       for (let one = random.bits() % 300; one > 0; one--) attributes[`k${one}`] = 'ä'.repeat(random.bits() % 2_000);
@@ -82,7 +82,7 @@ describe('the size of a record', () => {
     });
   });
 
-  test('[LOG-2] Terminal codes are taken out', () => {
+  test('[LOG-2] has no terminal codes', () => {
     const { record } = boundRecord(
       logRecord({ body: '\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007' }),
     );
@@ -140,7 +140,7 @@ describe('[LOG-4] the query language', () => {
     expect(read.ok && read.matches(record, newBudget())).toBe(expected);
   });
 
-  test('a record belongs to the function that its writer names, not to the service it is part of', () => {
+  test('a record belongs to the function that it names, before its service', () => {
     const read = readLogQuery('function="shop::order"');
     const written = logRecord({ service_name: 'shop', attributes: { function_id: 'shop::order' } });
     expect(read.ok && read.matches(written, newBudget())).toBe(true);
@@ -161,17 +161,17 @@ describe('[LOG-4] the query language', () => {
     expect(read.ok ? 'accepted' : read.reason).toContain(text);
   });
 
-  test('[X11] An expression that would take a backtracking engine for ever ends', () => {
+  test('[X11] an expression that never ends in a backtracking engine ends', () => {
     const read = readLogQuery('/(a+)+$/');
     expect(read.ok && read.matches(logRecord({ body: `${'a'.repeat(5_000)}!` }), newBudget())).toBe(false);
   });
 
-  test('An expression that is too large a program is refused before it runs', () => {
+  test('an expression with too large a program is refused before it runs', () => {
     const read = readLogQuery(`/${'x{1000}'.repeat(6)}/`);
     expect(read.ok ? 'accepted' : read.reason).toContain('a program of 6002 instructions, the limit is 5000');
   });
 
-  test('A search over its budget names the expression, how far it came and what to do, and gives no part of its list', () => {
+  test('a search over its budget fails with the expression, its progress and what to do, and returns no partial list', () => {
     const { store } = newStore();
     for (let one = 0; one < 100; one++) store.add(at(one, 'x'.repeat(10_000)));
     const query = `/(x|y)*${'[xz]'.repeat(50)}$/`;
@@ -184,7 +184,7 @@ describe('[LOG-4] the query language', () => {
     expect(() => logHistogram(store, { ...ALL, matches: read.matches }, 10)).toThrow('of 100 log records');
   });
 
-  test('An expression is charged only for records that all other parts let through, wherever it is written', () => {
+  test('an expression is charged only for records that match all other terms, wherever it is written', () => {
     const { store } = newStore();
     for (let one = 0; one < 100; one++) store.add(at(one, 'x'.repeat(10_000)));
     store.add(at(200, 'order 17 xxx'));
@@ -199,7 +199,7 @@ describe('[LOG-4] the query language', () => {
     ['sixty paths that no record has', Array.from({ length: 60 }, (_, one) => `-attr.${'a.'.repeat(26)}${one}=x`)],
     ['sixty attributes that no record has', Array.from({ length: 60 }, (_, one) => `-attr.${'a'.repeat(50)}${one}=x`)],
     ['sixty phrases of forty characters', Array.from({ length: 60 }, (_, one) => `-"${'a'.repeat(39)}${one}"`)],
-  ])('[O6] %s are charged by records that say nothing, too', (_what, terms) => {
+  ])('[O6] %s are charged for empty records too', (_what, terms) => {
     const read = readLogQuery(terms.join(' '));
     if (!read.ok) throw new Error(read.reason);
     const record = logRecord({ body: '', attributes: {} });
@@ -211,7 +211,7 @@ describe('[LOG-4] the query language', () => {
     expect(search).toThrow('its limit is');
   });
 
-  test('[O6] A text that an expression has to build its automaton for costs four times as much as one it knows', () => {
+  test('[O6] a text for which the automaton must be extended costs four times as much as others', () => {
     const { store } = newStore();
     const newTexts = (seed: number) =>
       Array.from({ length: 10_000 }, (_, at) => 'ab'[((at * at * (seed + 7)) % 31) & 1]);
@@ -231,7 +231,7 @@ describe('[LOG-4] the query language', () => {
     expect(lookedAt(`/(a|b)*${'[bc]?'.repeat(25)}[^ab]/`)).toBeGreaterThan(50);
   });
 
-  test('Each search has the whole budget', () => {
+  test('each search has a full budget', () => {
     const { store } = newStore();
     for (let one = 0; one < 10; one++) store.add(at(one, 'x'.repeat(10_000)));
     const read = readLogQuery('/x{200}y?$/');

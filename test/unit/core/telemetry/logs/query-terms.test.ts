@@ -28,7 +28,7 @@ function randomQuery(random: SeededRandom): string {
   return Array.from({ length: random.below(14) }, () => random.pick(PARTS)).join('');
 }
 
-test('[LOG-4] The terms are in order, and only spaces and minus signs are between them', () => {
+test('[LOG-4] Terms are in order, with only spaces and minus signs between them', () => {
   forEachSeed(300, (random) => {
     const query = randomQuery(random);
     let reached = 0;
@@ -41,7 +41,7 @@ test('[LOG-4] The terms are in order, and only spaces and minus signs are betwee
   });
 });
 
-test('[LOG-4] The engine refuses a query with a problem, at its place and in its words', () => {
+test('[LOG-4] The engine refuses a faulty query with the same position and reason', () => {
   forEachSeed(300, (random) => {
     const query = randomQuery(random);
     const read = readLogQuery(query);

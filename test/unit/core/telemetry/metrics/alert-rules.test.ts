@@ -20,7 +20,7 @@ function evaluate(value: number | undefined, nowMs: number, state: AlertState = 
 }
 
 describe('alert rules', () => {
-  test('compare by every operator', () => {
+  test('support every operator', () => {
     const held = ALERT_OPERATORS.map((operator) => [4, 5, 6].map((value) => holds(value, operator, 5)));
     expect(held).toEqual([
       [false, false, true],
@@ -32,7 +32,7 @@ describe('alert rules', () => {
     ]);
   });
 
-  test('[O4] act once per cooldown, also when they stopped holding in between', () => {
+  test('[O4] act once per cooldown, even if they stopped firing in between', () => {
     const first = evaluate(6, 1_000);
     expect(first).toMatchObject({ acts: true, state: { firing: true, lastTriggered: 1_000, currentValue: 6 } });
     const quiet = evaluate(1, 20_000, first.state);
@@ -42,13 +42,13 @@ describe('alert rules', () => {
     expect(evaluate(7, 61_000, again.state)).toMatchObject({ acts: true, state: { lastTriggered: 61_000 } });
   });
 
-  test('[O4] keep their cooldown when the rule is reloaded, and are not silenced by a clock that jumped back', () => {
+  test('[O4] keep their cooldown when they are reloaded, and act after a clock was set back', () => {
     const { state } = evaluate(6, 10_000_000);
     expect(evaluate(6, 10_001_000, state, { ...RULE, threshold: 1 }).acts).toBe(false);
     expect(evaluate(6, 1_000, state).acts).toBe(true);
   });
 
-  test('hold for nothing that was not measured, and never when switched off', () => {
+  test('do not fire without a measurement, or when they are disabled', () => {
     expect(evaluate(undefined, 1_000)).toMatchObject({ acts: false, state: { firing: false, lastEvaluated: 1_000 } });
     expect(evaluate(6, 1_000, NEVER_EVALUATED, { ...RULE, enabled: false }).state.firing).toBe(false);
   });

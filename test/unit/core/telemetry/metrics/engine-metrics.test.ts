@@ -18,8 +18,8 @@ function byName(records: readonly MetricRecord[]): Record<string, MetricRecord> 
   return Object.fromEntries(records.map((record) => [record.name, record]));
 }
 
-describe('what the engine counts of itself', () => {
-  test('[modules 11.6] calls by function and outcome, errors by code, durations in seconds', () => {
+describe('metrics of the engine', () => {
+  test('[modules 11.6] count calls by function and outcome, errors by code, and durations in seconds', () => {
     const metrics = metricsOf((stats) => {
       stats.ended('orders::create', 20, undefined);
       stats.ended('orders::create', 40, 'E_STOCK');
@@ -72,7 +72,7 @@ describe('what the engine counts of itself', () => {
     expect(records['iii.workers.active']?.data_points).toMatchObject([{ value: 2 }]);
   });
 
-  test('[modules 11.6] counts go on rising over what is added later', () => {
+  test('[modules 11.6] add later counts to earlier ones', () => {
     const metrics = metricsOf((stats) => stats.ended('a', 1, undefined));
     const more = new CallStats();
     more.ended('a', 3, undefined);
@@ -82,7 +82,7 @@ describe('what the engine counts of itself', () => {
     expect(duration?.data_points).toMatchObject([{ count: 2, min: 0.001, max: 0.003 }]);
   });
 
-  test('percentiles lie in the bucket of their rank, and never above the largest value', () => {
+  test('have percentiles in the bucket of their rank, never above the largest value', () => {
     const metrics = metricsOf((stats) => {
       for (let call = 0; call < 99; call += 1) stats.ended('a', 8, undefined);
       stats.ended('a', 700, undefined);
@@ -93,4 +93,18 @@ describe('what the engine counts of itself', () => {
     expect(percentileOfBuckets([0, 1], 0.4, 1)).toBe(0.4);
     expect(percentileOfBuckets([], 0, 0.5)).toBeNull();
   });
+});
+
+test('A function has 50 error codes, and one for all others', () => {
+  const stats = new CallStats();
+  const metrics = new EngineMetrics();
+  for (let batch = 0; batch < 100; batch++) {
+    for (let code = 0; code < 20; code++) stats.ended('f', 1, `E_${batch}_${code}_${'x'.repeat(1_000)}`);
+    metrics.add(stats.take(), { spawns: 0, deaths: 0 });
+  }
+  const [totals] = metrics.functionTotals();
+  const codes = Object.keys(totals?.errors ?? {});
+  expect(codes.length).toBe(51);
+  expect(Math.max(...codes.map((code) => code.length))).toBeLessThanOrEqual(128);
+  expect(Object.values(totals?.errors ?? {}).reduce((sum, count) => sum + count, 0)).toBe(2_000);
 });

@@ -5,8 +5,8 @@ import { metricRecord, START_NANO } from '../../../../support/telemetry/telemetr
 
 const point = { attributes: [], timestamp_unix_nano: START_NANO };
 
-describe('metrics as Prometheus reads them', () => {
-  test('[PD-45] names keep the prefix iii, with underscores; a counter ends in _total', () => {
+describe('the Prometheus text', () => {
+  test('[PD-45] has names with the prefix iii and underscores, and _total at the end of a counter', () => {
     const text = prometheusText([
       metricRecord(),
       metricRecord({ name: 'orders.made' }),
@@ -20,7 +20,7 @@ describe('metrics as Prometheus reads them', () => {
     });
   });
 
-  test('buckets of a histogram add up, and the last holds everything', () => {
+  test('has cumulative buckets of a histogram', () => {
     const histogram = { count: 6, sum: 7.5, bucket_counts: [1, 2, 3], explicit_bounds: [0.5, 1], ...point };
     const text = prometheusText([
       metricRecord({ name: 'iii.invocation.duration', metric_type: 'histogram', data_points: [histogram] }),
@@ -35,7 +35,7 @@ describe('metrics as Prometheus reads them', () => {
     ]);
   });
 
-  test('whatever a worker puts into names, labels and descriptions stays text', () => {
+  test('escapes names, labels and descriptions of workers', () => {
     const hostile = 'a"b\\c\nd{e}=,# TYPE x counter';
     const text = prometheusText([
       metricRecord({
@@ -67,13 +67,13 @@ describe('metrics as Prometheus reads them', () => {
     ]);
   });
 
-  test('of several points with the same labels the newest counts', () => {
+  test('has the newest of several points with equal labels', () => {
     const later = { value: 9, attributes: [], timestamp_unix_nano: START_NANO + 1e9 };
     const text = prometheusText([metricRecord({ data_points: [later, { value: 4, ...point }] })]);
     expect(parsePrometheus(text).get('iii_invocations_total')?.samples).toMatchObject([{ value: 9 }]);
   });
 
-  test('a name that comes with two kinds keeps the first', () => {
+  test('has the first type of a name with two types', () => {
     const text = prometheusText([
       metricRecord({ name: 'x_total' }),
       metricRecord({ name: 'x_total', metric_type: 'gauge', service_name: 'other' }),

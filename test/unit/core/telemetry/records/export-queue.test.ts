@@ -17,14 +17,14 @@ describe('an export queue', () => {
     expect(queue.take()).toEqual([1, 2]);
   });
 
-  test('[O1] is bounded by bytes as well', () => {
+  test('[O1] has a limit of bytes', () => {
     const queue = filled(3, 40);
     expect(queue.length).toBe(2);
     expect(queue.bytes).toBe(80);
     expect(queue.push(9, 20)).toBe(true);
   });
 
-  test('[O2] gives out batches, the oldest first, and never two at once', () => {
+  test('[O2] hands out one batch at a time, the oldest first', () => {
     const queue = filled(3);
     expect(queue.hasBatch).toBe(true);
     expect(queue.take()).toEqual([1, 2]);
@@ -34,7 +34,7 @@ describe('an export queue', () => {
     expect(queue.take()).toEqual([3]);
   });
 
-  test('[O2] what is on its way still takes room, until it has arrived', () => {
+  test('[O2] counts a batch that is being sent until it has arrived', () => {
     const queue = filled(5);
     queue.take();
     expect(queue.push(6, 1)).toBe(false);
@@ -44,14 +44,14 @@ describe('an export queue', () => {
     expect(queue.take()).toEqual([3, 4]);
   });
 
-  test('[O2] what could not be sent is given out again', () => {
+  test('[O2] hands out a batch again if it could not be sent', () => {
     const queue = filled(3);
     queue.take();
     queue.settle('again');
     expect(queue.take()).toEqual([1, 2]);
   });
 
-  test('says how much it forgets', () => {
+  test('reports how many items it drops', () => {
     const queue = filled(4);
     queue.take();
     expect(queue.clear()).toBe(4);
@@ -59,7 +59,7 @@ describe('an export queue', () => {
     expect(queue.take()).toEqual([]);
   });
 
-  test('a failing collector is asked less and less often', () => {
+  test('waits longer after each failure of the collector', () => {
     expect([1, 2, 3, 6, 50].map(retryDelayMs)).toEqual([1_000, 2_000, 4_000, 30_000, 30_000]);
   });
 });

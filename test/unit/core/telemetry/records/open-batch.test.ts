@@ -50,7 +50,7 @@ const FULL_SPAN = {
   links: [{ traceId: TRACE, spanId: '1'.repeat(16) }],
 };
 
-test('spans of calls are newer than those that workers send, so that a small store keeps them', () => {
+test('spans of calls come after those that workers send, so that a small store keeps them', () => {
   const { observed, worker, sendSpans } = observedWorker();
   worker.register('math::add');
   const call = worker.invoke('math::add', {});
@@ -60,7 +60,7 @@ test('spans of calls are newer than those that workers send, so that a small sto
   expect(observed.spans().map(({ name }) => name)).toEqual(['execute math::add', 'call math::add']);
 });
 
-test('[wire 1.11] a span of a worker is read as clients write it', () => {
+test('[wire 1.11] a span of a worker is read with all its fields', () => {
   const { observed, sendSpans } = observedWorker();
   sendSpans(FULL_SPAN);
   expect(observed.span('execute math::add')).toEqual({
@@ -168,7 +168,7 @@ test('[wire 1.11] unreadable data is counted, and the data next to it is kept', 
   expect(observed.drops.sort()).toEqual(['logs unreadable 1', 'spans malformed 3', 'spans unreadable 1']);
 });
 
-test('[PD-46] attributes are bounded: of one that is too long and of too many the rest is left out, and the span says so', () => {
+test('[PD-46] a long attribute and a long list of attributes are cut, and the span is marked', () => {
   const { observed, sendSpans } = observedWorker();
   const attribute = (key: string, text: string) => ({ key, value: { stringValue: text } });
   sendSpans({ ...FULL_SPAN, attributes: [attribute('long', 'x'.repeat(10_000))] });
@@ -178,7 +178,7 @@ test('[PD-46] attributes are bounded: of one that is too long and of too many th
   expect(observed.span('execute math::add').attributes).toHaveLength(128);
 });
 
-test('[O1] frames that are over the room for them are dropped and counted', () => {
+test('[O1] frames over the limit of bytes are dropped and counted', () => {
   const { observed, send } = observedWorker();
   const large = `{"resourceSpans":[],"filler":"${'x'.repeat(7 * 1024 * 1024)}"}`;
   for (let count = 0; count < 3; count++) send('OTLP', large);
@@ -193,7 +193,7 @@ test('[O1] empty frames are bounded too while the telemetry thread accepts nothi
   expect(new Set(observed.drops)).toEqual(new Set(['spans buffer_full']));
 });
 
-test('a nested attribute is read only so deep', () => {
+test('a nested attribute is cut at a limited depth', () => {
   const { observed, send } = observedWorker();
   const value = `${'{"arrayValue":{"values":['.repeat(5_000)}{"stringValue":"x"}${']}}'.repeat(5_000)}`;
   const marked = { ...FULL_SPAN, attributes: [{ key: 'deep', value: 'PLACE' }] };

@@ -9,18 +9,18 @@ import {
 const NOTHING: OtlpSettings = { endpoint: undefined, protocol: undefined, headers: undefined, timeoutMs: undefined };
 
 describe('the target of an export', () => {
-  test('[modules 11.1] is a gRPC collector on port 4317 unless something else is said', () => {
+  test('[modules 11.1] is a gRPC collector on port 4317 by default', () => {
     expect(otlpTarget('traces', NOTHING, {})).toMatchObject({ protocol: 'grpc', url: 'http://localhost:4317' });
   });
 
-  test('[modules 11.1] over HTTP it is port 4318 with the path of the signal', () => {
+  test('[modules 11.1] is port 4318 with the path of the signal for HTTP', () => {
     const env = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' };
     expect(otlpTarget('logs', NOTHING, env)).toMatchObject({ url: 'http://localhost:4318/v1/logs' });
     const settings = { ...NOTHING, endpoint: 'https://collector:443/otlp/' };
     expect(otlpTarget('metrics', settings, env).url).toBe('https://collector:443/otlp/v1/metrics');
   });
 
-  test('[modules 11.1] the file wins over the variables, the variable of a signal over that of all', () => {
+  test('[modules 11.1] comes from the file, else from the variable of the signal, else from the common variable', () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://all:4317',
       OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://logs:1234',
@@ -38,7 +38,7 @@ describe('the target of an export', () => {
     });
   });
 
-  test('[modules 11.1] what cannot be meant is refused by name, with what is expected', () => {
+  test('[modules 11.1] is refused if it is invalid, with the name and the expected form', () => {
     const env = {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'collector:4317',
@@ -52,7 +52,7 @@ describe('the target of an export', () => {
     expect(otlpOffences(NOTHING, {})).toEqual([]);
   });
 
-  test('metrics are sent every minute unless the variable says otherwise', () => {
+  test('receives metrics every minute unless the variable is set', () => {
     expect(metricIntervalMs({})).toBe(60_000);
     expect(metricIntervalMs({ OTEL_METRIC_EXPORT_INTERVAL: '250' })).toBe(250);
   });

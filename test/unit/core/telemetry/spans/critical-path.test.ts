@@ -18,12 +18,12 @@ describe('the critical path', () => {
     expect(pathOf(treeSpan('root', 0, 10))).toEqual(['root 0-10']);
   });
 
-  test('[TRC-7] goes through what its parent waited for, one after the other', () => {
+  test('[TRC-7] follows the children that their parent waited for, one after the other', () => {
     const root = treeSpan('root', 0, 100, [treeSpan('a', 10, 30), treeSpan('b', 40, 90, [treeSpan('c', 50, 90)])]);
     expect(pathOf(root)).toEqual(['root 0-10', 'a 10-30', 'root 30-40', 'b 40-50', 'c 50-90', 'root 90-100']);
   });
 
-  test('[TRC-7] of two at the same time takes the one that ended last', () => {
+  test('[TRC-7] follows the child that ended last of two parallel ones', () => {
     const root = treeSpan('root', 0, 100, [treeSpan('short', 10, 40), treeSpan('long', 10, 80)]);
     expect(pathOf(root)).toEqual(['root 0-10', 'long 10-80', 'root 80-100']);
   });
@@ -33,17 +33,17 @@ describe('the critical path', () => {
     expect(pathOf(root)).toEqual(['root 0-10', 'waited 10-45', 'root 45-50']);
   });
 
-  test('[TRC-11] bears clocks that differ by less than a millisecond', () => {
+  test('[TRC-11] tolerates clocks that differ by less than a millisecond', () => {
     const root = treeSpan('root', 0, 50, [treeSpan('other machine', 1, 50.5)]);
     expect(pathOf(root)).toEqual(['root 0-1', 'other machine 1-50']);
   });
 
-  test('[TRC-7] of what is still running ends now', () => {
+  test('[TRC-7] of a running span ends now', () => {
     const root = treeSpan('root', 0, 0, [treeSpan('stuck', 10, 0, [], { pending: true })], { pending: true });
     expect(pathOf(root)).toEqual(['root 0-10', 'stuck 10-1000']);
   });
 
-  test('[TRC-7] its stretches cover the root without a gap, however deep', () => {
+  test('[TRC-7] covers the root without a gap, at any depth', () => {
     let root = treeSpan('leaf', 20_000, 20_001);
     for (let depth = 19_999; depth >= 0; depth -= 1) root = treeSpan(`d${depth}`, depth, 40_000 - depth, [root]);
     const path = criticalPath(root, treeIntervals(NOW_NANO));

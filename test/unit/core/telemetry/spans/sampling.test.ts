@@ -31,19 +31,19 @@ function decide(settings: Partial<SamplingSettings>, operation: string, service 
   return new Sampler({ ...ALL_TRACES, ...settings }).decide(placeOf(traceId), operation, service, () => 0);
 }
 
-test.each([0, 0.1, 0.5, 1])('of many traces, a share of %d is kept', (rate) => {
+test.each([0, 0.1, 0.5, 1])('with the rate %d, that share of many traces is kept', (rate) => {
   const kept = TRACE_IDS.filter((traceId) => isWithin(traceId, rate)).length;
   expect(Math.abs(kept / TRACE_IDS.length - rate)).toBeLessThan(0.02);
 });
 
-test('the decision is a function of the trace id: every engine decides alike, and a higher rate keeps the same ones', () => {
+test('the trace id alone decides, and a higher rate keeps all traces of a lower one', () => {
   for (const traceId of TRACE_IDS.slice(0, 500)) {
     expect(isWithin(traceId, 0.3)).toBe(isWithin(traceId, 0.3));
     if (isWithin(traceId, 0.3)) expect(isWithin(traceId, 0.6)).toBe(true);
   }
 });
 
-test('an id that is made for a position has it, and is otherwise random', () => {
+test('an id made for a position has that position and is otherwise random', () => {
   const [first = '', second = ''] = TRACE_IDS;
   for (const place of [0, 0.25, 0.999_999]) {
     const ids = [traceIdAt(place, first), traceIdAt(place, second)];
@@ -53,12 +53,12 @@ test('an id that is made for a position has it, and is otherwise random', () => 
   }
 });
 
-test('a marked beginning of a trace id does not weigh on the decision', () => {
+test('a marked beginning of a trace id does not change the decision', () => {
   const kept = TRACE_IDS.filter((traceId) => isWithin(`106c0de5${traceId.slice(8)}`, 0.5)).length;
   expect(Math.abs(kept / TRACE_IDS.length - 0.5)).toBeLessThan(0.02);
 });
 
-test('the first rule that matches decides; a pattern that is absent matches all; both that are given must match', () => {
+test('the first rule decides whose patterns all match, and an absent pattern matches everything', () => {
   const settings = {
     defaultRate: 0,
     rules: [
@@ -75,7 +75,7 @@ test('the first rule that matches decides; a pattern that is absent matches all;
   expect(decide(settings, 'job', 'other')).toBe(false);
 });
 
-test('at most so many traces a second are kept, and after a quiet second no more than that at once', () => {
+test('a limit of traces per second holds, after a quiet time too', () => {
   const sampler = new Sampler({ ...ALL_TRACES, tracesPerSecondMax: 5 });
   const keep = (nowMs: number): number =>
     TRACE_IDS.slice(0, 20).filter((traceId) => sampler.decide(placeOf(traceId), 'f', 'svc', () => nowMs)).length;
@@ -86,7 +86,7 @@ test('at most so many traces a second are kept, and after a quiet second no more
   expect(sampler.takeLimited()).toBe(15 + 20 + 18 + 15);
 });
 
-test('nothing is ever kept only where no rate is above 0', () => {
+test('sampling is off only if no rate is above 0', () => {
   expect(new Sampler({ ...ALL_TRACES, defaultRate: 0 }).isNever).toBe(true);
   expect(new Sampler({ ...ALL_TRACES, defaultRate: 0, rules: [rule('a', undefined, 0.1)] }).isNever).toBe(false);
 });

@@ -1,4 +1,4 @@
-// Spans on their way to the telemetry thread, where fewer are kept than come (O1).
+// Spans on their way to the telemetry thread, which keeps fewer than arrive (O1).
 
 import { describe, expect, test } from 'vitest';
 import { OpenSpan, ROW_LENGTH, readRow, SpanBuffer } from '../../../../../src/core/telemetry/spans/span-rows.ts';
@@ -19,21 +19,21 @@ function taken(buffer: SpanBuffer): { names: string[]; pushedOut: number } {
   return { names: Array.from({ length: count }, (_, at) => readRow(rows, at * ROW_LENGTH).name), pushedOut };
 }
 
-describe('of more spans than are kept', () => {
-  test('the newest are passed on, the oldest first, and the others are counted', () => {
+describe('more spans than are kept', () => {
+  test('keep the newest in order, and are counted', () => {
     const buffer = new SpanBuffer(3);
     expect(fill(buffer, ['a', 'b', 'c', 'd', 'e'])).toEqual([true, true, true, true, true]);
     expect(taken(buffer)).toEqual({ names: ['c', 'd', 'e'], pushedOut: 2 });
   });
 
-  test('they are pushed out round after round', () => {
+  test('drop the oldest again and again', () => {
     const buffer = new SpanBuffer(2);
     fill(buffer, ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
     expect(taken(buffer)).toEqual({ names: ['f', 'g'], pushedOut: 5 });
   });
 });
 
-test('what was taken is gone, and the next ones stand in their own order', () => {
+test('taken spans are gone, and later ones are in order', () => {
   const buffer = new SpanBuffer(2);
   fill(buffer, ['a', 'b', 'c']);
   taken(buffer);
@@ -43,7 +43,7 @@ test('what was taken is gone, and the next ones stand in their own order', () =>
   expect(taken(buffer)).toEqual({ names: [], pushedOut: 0 });
 });
 
-test('where all are wanted, the newest are refused when there is no room', () => {
+test('a buffer without a limit refuses the newest when it is full', () => {
   const buffer = new SpanBuffer(Number.POSITIVE_INFINITY);
   const names = Array.from({ length: 8_200 }, (_, at) => String(at));
   const accepted = fill(buffer, names);
@@ -51,7 +51,7 @@ test('where all are wanted, the newest are refused when there is no room', () =>
   expect(taken(buffer)).toEqual({ names: names.slice(0, 8_192), pushedOut: 0 });
 });
 
-test('where none are kept, none are taken', () => {
+test('a buffer of size 0 accepts no span', () => {
   const buffer = new SpanBuffer(0);
   expect(fill(buffer, ['a'])).toEqual([false]);
   expect(taken(buffer)).toEqual({ names: [], pushedOut: 0 });

@@ -27,7 +27,7 @@ function newStore(limits: { maxCount?: number; maxBytes?: number } = {}) {
 const list = (store: SpanStore, query: Partial<TraceQuery> = {}) => listTraces(store, { ...ALL, ...query }, NOW_MS);
 
 describe('a store of spans', () => {
-  test('[O1] never holds more spans or bytes than it may, and counts what leaves', () => {
+  test('[O1] keeps its limits of spans and bytes, and counts dropped spans', () => {
     forEachSeed(20, (random) => {
       const limits = { maxCount: 1 + (random.bits() % 20), maxBytes: 2_000 + (random.bits() % 20_000) };
       const { store, dropped } = newStore(limits);
@@ -50,7 +50,7 @@ describe('a store of spans', () => {
     });
   });
 
-  test('replaces a pending span by its end, and an end by nothing', () => {
+  test('replaces a pending span by its end, and an ended span by nothing', () => {
     const { store } = newStore();
     store.add(spanRecord({ pending: true, end_time_unix_nano: 0, status: 'unset' }));
     expect(list(store).spans[0]).toMatchObject({ trace_status: 'pending', span_count: 1, duration_ms: 60_000 });
@@ -60,7 +60,7 @@ describe('a store of spans', () => {
     expect(store.count).toBe(1);
   });
 
-  test('shows a trace whose root is not there by the first span there is', () => {
+  test('shows a trace without a root by its first span', () => {
     const { store } = newStore();
     const later = { span_id: 'b', parent_span_id: 'x', start_time_unix_nano: START_NANO + 5e6 };
     store.add(spanRecord({ ...later, service_name: 'two' }));
@@ -72,7 +72,7 @@ describe('a store of spans', () => {
 });
 
 describe('lists of traces', () => {
-  test('look at all spans of a trace when asked to, and leave out what is internal', () => {
+  test('search all spans of a trace if asked, and leave out internal traces', () => {
     const { store } = newStore();
     store.add(spanRecord({ attributes: [['function_id', 'engine::functions::list']] }));
     store.add(spanRecord({ trace_id: 'b', span_id: 'root', name: 'outer' }));
@@ -86,7 +86,7 @@ describe('lists of traces', () => {
     expect(list(store, { name: 'outer', attributes: [['k', 'v']], searchAllSpans: true }).total).toBe(0);
   });
 
-  test('keep what overlaps the time that is asked for', () => {
+  test('contain the traces that overlap the time range', () => {
     const { store } = newStore();
     store.add(spanRecord());
     const startMs = START_NANO / 1e6;
@@ -95,7 +95,7 @@ describe('lists of traces', () => {
     expect(list(store, { endTime: startMs - 1 }).total).toBe(0);
   });
 
-  test('page like a sorted list, whatever the order and the doubles', () => {
+  test('have the pages of a sorted list, for any order and equal items', () => {
     forEachSeed(30, (random) => {
       const items = Array.from({ length: random.bits() % 300 }, () => random.bits() % 50);
       const sorted = [...items].sort((a, b) => a - b);
@@ -110,7 +110,7 @@ describe('lists of traces', () => {
 describe('trees', () => {
   const options = { maxDepth: 48, parent: undefined, duration: () => 0 };
 
-  test('hold every span exactly once, whatever the parents are', () => {
+  test('hold every span exactly once, whatever its parent is', () => {
     forEachSeed(50, (random) => {
       const ids = Array.from({ length: 1 + (random.bits() % 40) }, (_, at) => `s${at}`);
       const spans = ids.map((span_id) => {
@@ -129,7 +129,7 @@ describe('trees', () => {
     });
   });
 
-  test('are cut at a depth with the number of what is left out', () => {
+  test('are cut at the maximum depth, with the number of hidden spans', () => {
     const spans = ['a', 'b', 'c', 'd'].map((span_id, at, all) =>
       spanRecord({ span_id, parent_span_id: all[at - 1] ?? null }),
     );

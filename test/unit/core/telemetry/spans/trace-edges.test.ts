@@ -37,7 +37,7 @@ test('[FLO-2] edges go from the nearest function above to functions, queues, sta
   expect(edges).toHaveLength(4);
 });
 
-test('[FLO-2] spans that name each other as parents end the search, and a lost parent gives no edge', () => {
+test("[FLO-2] spans that are each other's parents end the search, and a missing parent gives no edge", () => {
   const store = storeOf(
     { trace_id: 't', span_id: 'a', name: 'one', parent_span_id: 'b' },
     { trace_id: 't', span_id: 'b', name: 'two', parent_span_id: 'a' },
@@ -47,7 +47,7 @@ test('[FLO-2] spans that name each other as parents end the search, and a lost p
   expect(edgesOf(store, EVERYTHING, NOW_MS).edges).toEqual([]);
 });
 
-test('[FLO-2] where not every trace was looked at, the newest were, and it says since when', () => {
+test('[FLO-2] over the limit of traces, the newest are used, and the start of their range is reported', () => {
   const late = START_NANO + 5_000 * 1e6;
   const store = storeOf(
     { trace_id: 't', span_id: 'a', name: 'call old', parent_span_id: null },

@@ -34,7 +34,7 @@ describe('a trace as a file', () => {
     });
   });
 
-  test('[TRC-19] Chrome events: microseconds, a process for each service, overlaps on rows of their own', () => {
+  test('[TRC-19] Chrome events have microseconds, a process per service, and a row per overlap', () => {
     const at = (span_id: string, fromMs: number, toMs: number) =>
       spanRecord({
         span_id,

@@ -1,4 +1,4 @@
-// What groups of spans and rows of traces say of single spans.
+// The fields of groups of spans and of rows of traces.
 
 import { expect, test } from 'vitest';
 import { SpanStore } from '../../../../../src/core/telemetry/spans/span-store.ts';
@@ -21,7 +21,7 @@ function groups(store: SpanStore) {
   return groupSpans(store, { ...all, attribute: 'of' }, NOW_MS);
 }
 
-test('[FUN-2] a group has the words of its newest error, and none of those that ended well', () => {
+test('[FUN-2] a group has the message of its newest error, and no message without one', () => {
   const failed = { attributes: [['of', 'a']] as [string, string][], status: 'error' as const };
   const store = storeOf(
     { ...failed, span_id: '1', start_time_unix_nano: later(2), status_description: 'the second' },
@@ -33,12 +33,12 @@ test('[FUN-2] a group has the words of its newest error, and none of those that 
   expect(b).not.toHaveProperty('last_error');
 });
 
-test('[FUN-2] a long error is cut, and marked as cut', () => {
+test('[FUN-2] a long error message is cut and ends in an ellipsis', () => {
   const store = storeOf({ attributes: [['of', 'a']], status: 'error', status_description: 'x'.repeat(5_000) });
   expect(groups(store)[0]?.last_error).toMatch(/^x{1000}…$/);
 });
 
-test('[TRG-6] a row found by a span within its trace says how that span ended', () => {
+test('[TRG-6] a trace found by one of its spans has the outcome of that span', () => {
   const query: TraceQuery = {
     ...{ traceIds: undefined, serviceName: undefined, name: undefined, status: undefined },
     ...{ minDurationMs: undefined, maxDurationMs: undefined, startTime: undefined, endTime: undefined },

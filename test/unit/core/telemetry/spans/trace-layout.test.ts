@@ -6,7 +6,7 @@ import { treeSpan } from '../../../../support/telemetry/trace-spans.ts';
 const NOW_NANO = START_NANO + 1_000 * 1e6;
 
 describe('the layout of a trace', () => {
-  test('[TRC-5] rows stand in tree order, with their place in the whole and their own time', () => {
+  test('[TRC-5] has rows in tree order, with position, width and self time', () => {
     const root = treeSpan('root', 0, 100, [
       treeSpan('a', 0, 25, [treeSpan('a1', 5, 15), treeSpan('a2', 10, 20)]),
       treeSpan('b', 50, 100, [], { service_name: 'billing' }),
@@ -31,7 +31,7 @@ describe('the layout of a trace', () => {
     expect(whole).toMatchObject({ durationMs: 100, spanCount: 5, services: ['billing', 'orders'], status: 'ok' });
   });
 
-  test('[TRC-5] each row knows which lines go on past it', () => {
+  test('[TRC-5] has the tree lines that continue past each row', () => {
     const root = treeSpan('root', 0, 9, [treeSpan('a', 0, 3, [treeSpan('a1', 0, 1)]), treeSpan('b', 3, 9)]);
     const { rows } = layoutTrace([root], NOW_NANO);
     expect(rows.map(({ openLevels, isLastChild }) => [openLevels, isLastChild])).toEqual([
@@ -42,13 +42,13 @@ describe('the layout of a trace', () => {
     ]);
   });
 
-  test('[TRC-1] is pending while the root runs, an error once one failed, else ok', () => {
+  test('[TRC-1] is pending while the root runs, an error after a span failed, or ok', () => {
     const failed = treeSpan('failed', 1, 2, [], { status: 'error' });
     expect(layoutTrace([treeSpan('root', 0, 9, [failed])], NOW_NANO).status).toBe('error');
     expect(layoutTrace([treeSpan('root', 0, 0, [failed], { pending: true })], NOW_NANO).status).toBe('pending');
   });
 
-  test('[TRC-11] marks a child outside its parent and leaves it where it is', () => {
+  test('[TRC-11] marks a child outside its parent and does not move it', () => {
     const root = treeSpan('root', 10, 20, [treeSpan('early', 0, 15), treeSpan('inside', 12, 14)]);
     const { rows } = layoutTrace([root], NOW_NANO);
     expect(rows.map(({ span, isOutsideParent }) => [span.name, isOutsideParent])).toEqual([
@@ -59,14 +59,14 @@ describe('the layout of a trace', () => {
     expect(rows[1]?.offset).toBe(0);
   });
 
-  test('[TRC-5] deeper levels are left out when asked, and still counted', () => {
+  test('[TRC-5] leaves out levels below the maximum depth, and counts their spans', () => {
     const root = treeSpan('root', 0, 9, [treeSpan('a', 0, 3, [treeSpan('a1', 0, 1)])]);
     const { rows, spanCount } = layoutTrace([root], NOW_NANO, 1);
     expect(rows.map(({ span }) => span.name)).toEqual(['root', 'a']);
     expect(spanCount).toBe(3);
   });
 
-  test('nothing is laid out as nothing', () => {
+  test('of no spans is empty', () => {
     expect(layoutTrace([], NOW_NANO)).toMatchObject({ rows: [], durationMs: 0, spanCount: 0, services: [] });
   });
 });

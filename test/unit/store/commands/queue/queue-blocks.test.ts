@@ -1,4 +1,4 @@
-// Jobs of one turn lie in one record: whatever happens to some of them, the others do not change.
+// The jobs of one turn are one record. A change of some of them does not affect the others.
 
 import { expect, test } from 'vitest';
 import { foldError, isErrorMeant } from '../../../../../src/core/queue/error-groups.ts';
@@ -20,7 +20,7 @@ test('[Q1] Jobs of one turn are one record, are claimed in order, and leave noth
   expect(store.recordCount).toBe(3);
 });
 
-test('[Q8] A job that is done cannot end a second time, nor with another token', () => {
+test('[Q8] A job ends once, and only with its own token', () => {
   const store = new QueueStore();
   store.receipts(0, 1);
   const [first, second] = store.claim(2);
@@ -31,7 +31,7 @@ test('[Q8] A job that is done cannot end a second time, nor with another token',
   expect(store.stats().running).toBe(1);
 });
 
-test('[R2] Jobs that ran return to their place, ahead of the rest of their block', () => {
+test('[R2] Released jobs return to their place, ahead of the rest of their block', () => {
   const store = new QueueStore();
   store.receipts(0, 1, 2, 3);
   const [first] = store.claim(2);
@@ -57,7 +57,7 @@ test('[QUE-2] Pages of jobs go through blocks and single records in the order of
   expect(pages.map(({ state }) => state)).toEqual(['running', 'retrying', 'waiting', 'delayed', 'waiting', 'waiting']);
 });
 
-test('[Q1] Whatever happens to jobs of blocks of any size, each is somewhere exactly once', () => {
+test('[Q1] In any sequence of steps, each job of a block is in exactly one place', () => {
   forEachSeed(10, (random) => {
     const store = new QueueStore();
     store.ask('queue::open', { isFifo: false });
@@ -98,7 +98,7 @@ test('[Q1] Whatever happens to jobs of blocks of any size, each is somewhere exa
   });
 });
 
-test('[QUE-3] Errors that differ in digits and ids are one kind', () => {
+test('[QUE-3] Errors that differ only in digits and ids are one group', () => {
   expect(foldError('job 0192f0c1-7a52-7000-8000-000100011234: box 7 full')).toBe('job <id>: box <n> full');
   expect(foldError('span 4bf92f3577b34da6 gave up, feedbeef did not')).toBe('span <id> gave up, feedbeef did not');
   expect(isErrorMeant('box 7 full', 'box <n> full')).toBe(true);

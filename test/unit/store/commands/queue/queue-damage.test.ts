@@ -30,7 +30,7 @@ describe('[D9] [Q12] In a queue', () => {
     expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
   });
 
-  test('a block that one of its jobs cannot go on from does not block later blocks', () => {
+  test('a block with a job that cannot run does not block later blocks', () => {
     const store = new QueueStore();
     store.receipts(1, 2, 3);
     store.receipt(4);
@@ -53,7 +53,7 @@ describe('[D9] [Q12] In a queue', () => {
     expect(store.advance({ claim: 5 }).payloads).toEqual([3]);
   });
 
-  test('an engine that takes over counts no job as running when the running ones are unknown', () => {
+  test('an engine that takes over counts no job as running if the record of running jobs is damaged', () => {
     const store = new QueueStore();
     store.receipts(1, 2);
     store.claim(2);
@@ -119,8 +119,8 @@ describe('[D9] [F2] In a fifo queue', () => {
   });
 });
 
-describe('[D9] [Q7] [Q10] Of those that do not run', () => {
-  test.each(['J', 'W'] as const)('a damaged parked job (%s) keeps no other from waking', (kind) => {
+describe('[D9] [Q7] [Q10] Of parked and dead jobs', () => {
+  test.each(['J', 'W'] as const)('a damaged parked job (%s) does not prevent others from waking', (kind) => {
     const store = new QueueStore();
     for (const n of [1, 2]) store.receipt(n);
     for (const job of store.claim(2)) store.settle(job, 'park', { isUnsent: true });
@@ -131,21 +131,24 @@ describe('[D9] [Q7] [Q10] Of those that do not run', () => {
     expect(store.stats()).toMatchObject({ parked: 0, ready: 0 });
   });
 
-  test.each(['J', 'X'] as const)('a damaged dead letter (%s) keeps no other from being listed and redriven', (kind) => {
-    const store = new QueueStore();
-    for (const n of [1, 2]) store.receipt(n);
-    for (const job of store.claim(2)) store.settle(job, 'dead', { error: 'no' });
-    store.damage(kind);
-    expect(store.ask('queue::dead_list', { offset: 0, limit: 9 })).toMatchObject([{ payload: 2 }]);
-    expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
-    expect(store.stats()).toMatchObject({ dead: 1 });
-    expect(store.move('redrive')).toMatchObject({ moved: 1 });
-    expect(store.advance({ claim: 5 }).payloads).toEqual([2]);
-    expect(store.stats()).toMatchObject({ dead: 0, ready: 0 });
-    expect(store.damagedRecords).toBe(1);
-  });
+  test.each(['J', 'X'] as const)(
+    'a damaged dead letter (%s) does not prevent others from being listed and redriven',
+    (kind) => {
+      const store = new QueueStore();
+      for (const n of [1, 2]) store.receipt(n);
+      for (const job of store.claim(2)) store.settle(job, 'dead', { error: 'no' });
+      store.damage(kind);
+      expect(store.ask('queue::dead_list', { offset: 0, limit: 9 })).toMatchObject([{ payload: 2 }]);
+      expect([store.hasDamaged, store.hasSetAside]).toEqual([false, true]);
+      expect(store.stats()).toMatchObject({ dead: 1 });
+      expect(store.move('redrive')).toMatchObject({ moved: 1 });
+      expect(store.advance({ claim: 5 }).payloads).toEqual([2]);
+      expect(store.stats()).toMatchObject({ dead: 0, ready: 0 });
+      expect(store.damagedRecords).toBe(1);
+    },
+  );
 
-  test.each(['J', 'X'] as const)('a damaged dead letter (%s) is not redriven, edited or not, but set aside', (kind) => {
+  test.each(['J', 'X'] as const)('a damaged dead letter (%s) is set aside, not redriven', (kind) => {
     const store = new QueueStore();
     const ids = [1, 2, 3].map((n) => store.receipt(n));
     for (const job of store.claim(3)) store.settle(job, 'dead', { error: 'no' });
@@ -167,7 +170,7 @@ describe('[D9] [Q7] [Q10] Of those that do not run', () => {
     expect([store.hasDamaged, store.stats().dead]).toEqual([false, 0]);
   });
 
-  test('a damaged job keeps no other from being listed', () => {
+  test('a damaged job does not prevent others from being listed', () => {
     const store = new QueueStore();
     const receipts = [1, 2, 3].map((n) => store.receipt(n, { priority: 1 }));
     store.damage('J', 1);
@@ -177,7 +180,7 @@ describe('[D9] [Q7] [Q10] Of those that do not run', () => {
 });
 
 test.each(['E', 'I'] as const)(
-  '[D9] [Q3] What is damaged of a key that is over (%s) keeps no job from its queue',
+  '[D9] [Q3] a damaged record of an expired key (%s) does not prevent an enqueue',
   (kind) => {
     const store = new QueueStore();
     store.receipt(1, { idempotencyKey: 'k' });
@@ -189,7 +192,7 @@ test.each(['E', 'I'] as const)(
   },
 );
 
-test('[Q7] Messages kept for a first subscriber whose queue is full stay where they are', () => {
+test('[Q7] messages kept for a first subscriber stay kept while its queue is full', () => {
   const store = new QueueStore();
   for (const n of [1, 2, 3]) store.receipt(n, { isKept: true });
   const rules = { maxJobs: 2, maxDeadLetters: 9, unroutableTtlMs: 1_000 };
@@ -223,7 +226,7 @@ function drain(store: QueueStore): unknown[] {
 describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, strike) => {
   const isNoticed = what === 'leads elsewhere';
 
-  test('keeps no job from being claimed, its own included', () => {
+  test('does not prevent any job from being claimed', () => {
     const store = new QueueStore();
     for (const n of [1, 2, 3]) store.receipt(n, { priority: 1 });
     strike(store, 'A', 1);
@@ -233,7 +236,7 @@ describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, st
     expect(store.advance({ claim: 5 })).toMatchObject({ hasMore: false, nextDueMs: null });
   });
 
-  test('keeps no job that is due from being claimed, its own included', () => {
+  test('does not prevent any due job from being claimed', () => {
     const store = new QueueStore();
     for (const n of [1, 2, 3]) store.receipt(n, { delayMs: 10 * n });
     strike(store, 'D');
@@ -242,7 +245,7 @@ describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, st
     expect(store.stats()).toMatchObject({ delayed: 0, running: 0 });
   });
 
-  test.each(['C', 'G'] as const)('lets a fifo group go on in its order (%s)', (kind) => {
+  test.each(['C', 'G'] as const)('lets a fifo group continue in order (%s)', (kind) => {
     const store = new QueueStore('q', { groupField: 'g' });
     store.ask('queue::open', { isFifo: true });
     for (const n of [1, 2, 3]) store.receipt({ g: 'a', n });
@@ -252,7 +255,7 @@ describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, st
     expect(store.stats()).toMatchObject({ ready: 0, blocked: 0 });
   });
 
-  test('keeps no other job from waking', () => {
+  test('does not prevent other jobs from waking', () => {
     const store = new QueueStore();
     for (const n of [1, 2]) store.receipt(n);
     for (const job of store.claim(2)) store.settle(job, 'park', { isUnsent: true });
@@ -262,7 +265,7 @@ describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, st
     expect(drain(store)).toContain(2);
   });
 
-  test('keeps no other dead letter from being redriven', () => {
+  test('does not prevent other dead letters from being redriven', () => {
     const store = new QueueStore();
     for (const n of [1, 2]) store.receipt(n);
     for (const job of store.claim(2)) store.settle(job, 'dead', { error: 'no' });
@@ -272,7 +275,7 @@ describe.each(DAMAGES)('[D9] [Q1] [Q12] An entry of an index that %s', (what, st
   });
 });
 
-test('[D9] [R2] An engine that takes over skips the damaged mark of a job that ran', () => {
+test('[D9] [R2] an engine that takes over skips the damaged mark of a job that ran', () => {
   const store = new QueueStore();
   for (const n of [1, 2]) store.receipt(n, { priority: 1 });
   store.claim(2);

@@ -8,7 +8,7 @@ const open = (store: QueueStore, queue: string) => store.ask('queue::open', { qu
 const forget = (store: QueueStore, queue: string) => store.ask('queue::forget', { queue });
 const names = (store: QueueStore): string[] => store.ask('queue::stats').map(({ queue }: { queue: string }) => queue);
 
-test('[R3] Queues that come and go use up no numbers', () => {
+test('[R3] The number of a removed queue is used again', () => {
   const store = new QueueStore('last');
   for (let n = 0; n < 100; n++) {
     open(store, `topic\n${n}`);
@@ -20,7 +20,7 @@ test('[R3] Queues that come and go use up no numbers', () => {
   expect(names(store)).toEqual(['last', 'another']);
 });
 
-test('[R3] Several free numbers go to several queues, each to one', () => {
+test('[R3] Each free number is used for one new queue', () => {
   const store = new QueueStore('a');
   for (const queue of ['x', 'y']) open(store, queue);
   for (const queue of ['x', 'y']) forget(store, queue);
@@ -32,7 +32,7 @@ test('[R3] Several free numbers go to several queues, each to one', () => {
   expect(store.stats()).toMatchObject({ fresh: 1 });
 });
 
-test('[Q1] A queue that holds anything is not removed: a job, a dead letter, a key that still counts', () => {
+test('[Q1] A queue with a job, a dead letter or a valid key is not removed', () => {
   const store = new QueueStore();
   store.receipt(1, { idempotencyKey: 'k' });
   const [job] = store.claim();
@@ -47,7 +47,7 @@ test('[Q1] A queue that holds anything is not removed: a job, a dead letter, a k
   expect(names(store)).toEqual(['q']);
 });
 
-test('[D9] A damaged job that was set aside outlives its queue, and appears in no other one', () => {
+test('[D9] A damaged job that was set aside outlives its queue, and is in no other queue', () => {
   const store = new QueueStore();
   store.receipt(1, { delayMs: 10 });
   store.damage('J');
@@ -60,7 +60,7 @@ test('[D9] A damaged job that was set aside outlives its queue, and appears in n
   expect(store.hasSetAside).toBe(true);
 });
 
-test('[Q10] The receipt of a removed job names no job of the queue that has its number now', () => {
+test('[Q10] The receipt of a removed job finds no job of a queue with the same number', () => {
   const store = new QueueStore();
   const id = store.receipt(1);
   const [job] = store.claim();

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { QueueStore } from '../../../../support/stores/queue-store.ts';
 
-test('[D10] Jobs of the first form are found, in their order, before later ones', () => {
+test('[D10] Jobs of the first format are claimed in order, before later ones', () => {
   const store = new QueueStore();
   store.asFormOne(['a', 'b']);
   const later = store.receipts('c');
@@ -13,7 +13,7 @@ test('[D10] Jobs of the first form are found, in their order, before later ones'
   expect(later).toHaveLength(1);
 });
 
-test('[D10] A thousand jobs of the first form are converted in steps', () => {
+test('[D10] A thousand jobs of the first format are converted in steps', () => {
   const store = new QueueStore();
   store.asFormOne(Array.from({ length: 1_200 }, (_, index) => index));
   expect(store.migrate()).toBe(3);
@@ -21,14 +21,14 @@ test('[D10] A thousand jobs of the first form are converted in steps', () => {
   expect(store.migrate()).toBe(1);
 });
 
-test('[D10] Jobs of the present form stay as they are', () => {
+test('[D10] Jobs of the present format are not converted', () => {
   const store = new QueueStore();
   store.receipts('a', 'b');
   store.migrate();
   expect(store.stats()).toMatchObject({ fresh: 2, ready: 0 });
 });
 
-test('[D10] Queues of a newer form are refused by its number', () => {
+test('[D10] Queues of a newer format are refused with its number', () => {
   const store = new QueueStore();
   store.receipts('a');
   store.setFormat(3);

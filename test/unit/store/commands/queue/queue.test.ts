@@ -16,7 +16,7 @@ function only(jobs: readonly ClaimedJob[]): ClaimedJob {
 }
 
 describe('receipts', () => {
-  test('[F3] are UUIDs of version 7 that rise in commit order, also when the clock is set back', () => {
+  test('[F3] are UUIDs of version 7 in commit order, even if the clock is set back', () => {
     const store = new QueueStore();
     const receipts = [1, 2, 3].map((n) => {
       store.nowMs -= n * 1_000;
@@ -26,7 +26,7 @@ describe('receipts', () => {
     for (const receipt of receipts) expect(receipt).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
   });
 
-  test('say where their job is', () => {
+  test('give the state of their job', () => {
     const store = new QueueStore();
     const id = store.receipt({ a: 1 });
     expect(readReceipt(id)).toMatchObject({ seq: 1, queue: 1, atMs: store.nowMs });
@@ -37,8 +37,8 @@ describe('receipts', () => {
 
 const HOUR_MS = 3_600_000;
 
-describe('clocks that are set', () => {
-  test.each([1, -1, 24, -24])('[Q4] [fault 47] by %i h make no retry early or late', (hours) => {
+describe('changes of the wall clock', () => {
+  test.each([1, -1, 24, -24])('[Q4] [fault 47] of %i h do not make a retry early or late', (hours) => {
     const line = faultLine('47', `backoff with the clock set by ${hours} h`, 'ms off=0');
     const store = new QueueStore();
     store.receipt('job');
@@ -74,7 +74,7 @@ describe('clocks that are set', () => {
     expect(store.receipt('job', { idempotencyKey: 'k' })).toBe(id);
   });
 
-  test('[Q4] show people the wall-clock time at which a job is due', () => {
+  test('[Q4] are included in the displayed time at which a job is due', () => {
     const store = new QueueStore();
     const id = store.receipt('job', { delayMs: 60_000 });
     store.setWallClock(HOUR_MS);
@@ -83,7 +83,7 @@ describe('clocks that are set', () => {
 });
 
 describe('retries', () => {
-  test('[Q4] attempts 1 to 6 are due exactly when the formula says, and never a millisecond earlier', () => {
+  test('[Q4] attempts 1 to 6 are due exactly at the documented times', () => {
     const store = new QueueStore();
     store.receipt('job');
     let job = only(store.claim());
@@ -114,7 +114,7 @@ describe('retries', () => {
 });
 
 describe('an engine that starts', () => {
-  test('[R2] puts running jobs back to the head of the line, without using an attempt', () => {
+  test('[R2] returns running jobs to the head of the queue, without using an attempt', () => {
     const store = new QueueStore();
     for (const n of [1, 2, 3, 4]) store.receipt(n);
     store.claim(2);
@@ -129,7 +129,7 @@ describe('an engine that starts', () => {
     ]);
   });
 
-  test('[R2] puts the head of a fifo group back to its place', () => {
+  test('[R2] returns the head of a fifo group to its place', () => {
     const store = new QueueStore('q', FIFO);
     for (const n of [1, 2]) store.receipt({ g: 'a', n });
     store.claim(1);
@@ -137,7 +137,7 @@ describe('an engine that starts', () => {
     expect(store.advance({ claim: 5 }).payloads).toEqual([{ g: 'a', n: 1 }]);
   });
 
-  test('[K4] may not make a fifo queue a standard one while it holds jobs', () => {
+  test('[K4] cannot change a fifo queue with jobs to a standard queue', () => {
     const store = new QueueStore('q', FIFO);
     store.ask('queue::open', { isFifo: true });
     store.receipt({ g: 1 });
@@ -147,8 +147,8 @@ describe('an engine that starts', () => {
   });
 });
 
-describe('jobs that cannot go on', () => {
-  test('[Q6] a job handed over too often becomes a dead letter as poison, even without a failed attempt', () => {
+describe('jobs that cannot run', () => {
+  test('[Q6] a job that is handed over too often becomes a dead letter, even without a failed attempt', () => {
     const store = new QueueStore();
     const id = store.receipt('deadly');
     for (let delivery = 0; delivery < 9; delivery++) {
@@ -161,7 +161,7 @@ describe('jobs that cannot go on', () => {
     ]);
   });
 
-  test('[Q7] a job of an absent function is a dead letter after its time, and not before', () => {
+  test('[Q7] a job of an absent function becomes a dead letter after its time', () => {
     const store = new QueueStore();
     store.receipt('job');
     store.settle(only(store.claim()), 'park', { isUnsent: true });
@@ -172,7 +172,7 @@ describe('jobs that cannot go on', () => {
     expect(store.ask('queue::dead_list', { offset: 0, limit: 9 })).toMatchObject([{ reason: 'function_not_found' }]);
   });
 
-  test('[Q7] those of one function wake together, the others go on waiting', () => {
+  test('[Q7] the parked jobs of one function wake together', () => {
     const store = new QueueStore();
     for (const functionId of ['a', 'b', 'a']) store.receipt(functionId, { facts: { functionId } });
     for (const job of store.claim(3)) store.settle(job, 'park', { isUnsent: true });
@@ -182,7 +182,7 @@ describe('jobs that cannot go on', () => {
     expect(store.stats().parked).toBe(1);
   });
 
-  test('[Q10] one redrive moves many dead letters in steps, and leaves those that die meanwhile', () => {
+  test('[Q10] a redrive moves many dead letters in steps, and leaves those that die in the meantime', () => {
     const store = new QueueStore();
     for (let n = 0; n < 450; n++) store.receipt(n);
     for (const job of store.claim(450)) store.settle(job, 'dead', { error: 'no' });
@@ -195,7 +195,7 @@ describe('jobs that cannot go on', () => {
     expect(store.stats()).toMatchObject({ dead: 1, ready: 449 });
   });
 
-  test('[Q10] [Q2] too many dead letters stop a queue from taking jobs', () => {
+  test('[Q10] [Q2] a queue with too many dead letters refuses jobs', () => {
     const store = new QueueStore('q', { maxDeadLetters: 1 });
     store.receipt(1);
     store.settle(only(store.claim()), 'dead', { error: 'no' });
@@ -206,7 +206,7 @@ describe('jobs that cannot go on', () => {
 });
 
 describe('fifo groups', () => {
-  test('[F2] while the head of a group waits for its retry, other groups move on and its own waits', () => {
+  test('[F2] while the head of a group waits for its retry, only other groups continue', () => {
     const store = new QueueStore('q', FIFO);
     for (const [g, n] of [
       ['a', 1],
@@ -228,7 +228,7 @@ describe('fifo groups', () => {
     expect(store.advance({ claim: 5 }).payloads).toEqual([{ g: 'a', n: 2 }]);
   });
 
-  test('[F5] a number and its text are two groups, and 1.0 is 1', () => {
+  test('[F5] a number and its text are different groups, and 1.0 is 1', () => {
     const store = new QueueStore('q', FIFO);
     const bodies = [1, '1', true, 'true', 1.5];
     for (const g of bodies) store.receipt({ g });
@@ -246,7 +246,7 @@ describe('fifo groups', () => {
   });
 });
 
-test('[Q3] keys are forgotten after a day, and their records go', () => {
+test('[Q3] keys and their records are removed after a day', () => {
   const store = new QueueStore();
   const first = store.receipt(1, { idempotencyKey: 'k' });
   store.nowMs += 86_400_000 - 1;
@@ -255,7 +255,7 @@ test('[Q3] keys are forgotten after a day, and their records go', () => {
   expect(store.receipt(1, { idempotencyKey: 'k' })).not.toBe(first);
 });
 
-test('[Q1] Whatever happens to jobs in any order, each is somewhere exactly once', () => {
+test('[Q1] in any sequence of steps, each job is in exactly one place', () => {
   forEachSeed(30, (random) => {
     const isFifo = random.chance(50);
     const store = new QueueStore('q', isFifo ? FIFO : {});

@@ -8,8 +8,8 @@ import { messageOf, StreamStore } from '../../../../support/stores/stream-store.
 const GROUP = { stream_name: 's', group_id: 'g' };
 const ITEM = { ...GROUP, item_id: 'i' };
 
-describe('what the functions answer', () => {
-  test('[modules 4.2] set gives old and new value, get the value, delete what was there', () => {
+describe('answers', () => {
+  test('[modules 4.2] set returns the old and the new value, get the value, and delete the old value', () => {
     const store = new StreamStore();
     expect(store.ask('stream::set', { ...ITEM, data: { a: 1 } })).toEqual({ old_value: null, new_value: { a: 1 } });
     expect(store.ask('stream::set', { ...ITEM, data: null })).toEqual({ old_value: { a: 1 }, new_value: null });
@@ -19,7 +19,7 @@ describe('what the functions answer', () => {
     expect(store.ask('stream::send', { ...GROUP, type: 't', data: 1 })).toEqual({ result: null });
   });
 
-  test('[modules 4.2] lists are of items, groups and streams in the order of their names', () => {
+  test('[modules 4.2] lists of items, groups and streams are sorted by name', () => {
     const store = new StreamStore();
     for (const [stream_name, group_id, item_id] of ['bgx', 'bga', 'ahx', 'bfz']) {
       store.run('stream::set', { stream_name, group_id, item_id, data: `${stream_name}${group_id}${item_id}` });
@@ -45,7 +45,7 @@ describe('what the functions answer', () => {
     expect(store.ask('stream::list_all')).toEqual({ stream: all.slice(1), count: 1 });
   });
 
-  test('[S4] a stream with more groups than a list may have is never shown with some of them', () => {
+  test('[S4] a stream with too many groups for a list is not listed in part', () => {
     const store = new StreamStore();
     const item = { item_id: 'i', data: 1 };
     for (let group = 0; group <= 10_000; group++) {
@@ -71,7 +71,7 @@ describe('what the functions answer', () => {
     expect(store.ask('stream::list_all')).toEqual({ stream: [{ id: 's', groups: ['g'] }], count: 1 });
   });
 
-  test('[S2] update applies what fits, reports what does not, and writes nothing if all operations failed', () => {
+  test('[S2] update applies the valid operations, reports the others, and writes nothing if all failed', () => {
     const store = new StreamStore();
     const ops = [
       { type: 'increment', path: 'n', by: 2 },
@@ -88,7 +88,7 @@ describe('what the functions answer', () => {
     expect(store.subscribe(GROUP).seq).toBe(2);
   });
 
-  test('[S6] a value comes back digit for digit, whatever its numbers and keys', () => {
+  test('[S6] a value is stored digit for digit, whatever its numbers and keys', () => {
     const store = new StreamStore();
     for (const data of [
       '12345678901234567890',
@@ -104,7 +104,7 @@ describe('what the functions answer', () => {
     }
   });
 
-  test('[X20] hostile names are names like any other', () => {
+  test('[X20] hostile names are ordinary names', () => {
     const store = new StreamStore();
     const names = [
       '..',
@@ -129,7 +129,7 @@ describe('what the functions answer', () => {
   });
 });
 
-describe('what they refuse', () => {
+describe('refusals', () => {
   const refusals: [string, string, object | string, string][] = [
     ['no names', 'stream::set', { data: 1 }, "'stream_name' must be string, found nothing"],
     ['no data', 'stream::set', ITEM, "'data' must be given"],
@@ -158,7 +158,7 @@ describe('what they refuse', () => {
     expect(() => store.run('stream::update', { ...ITEM, ops })).toThrow('has 11 bytes, over the limit of 10');
   });
 
-  test('[guarantees 4] a value that would be nested too deep within a list, or an event, of it', () => {
+  test('[guarantees 4] a value that is nested too deep for a list or an event', () => {
     const store = new StreamStore();
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const input = (levels: number) => JSON.stringify(ITEM).replace('}', `,"data":${nested(levels)}}`);
@@ -169,7 +169,7 @@ describe('what they refuse', () => {
     expect(Payload.ofBytes(Buffer.from(result), 0, result.length).asText()).toContain(nested(125));
   });
 
-  test('[S4] more than 10 000 items are available only in pages, and not as a snapshot', () => {
+  test('[S4] a list or snapshot of more than 10 000 items, which are available in pages', () => {
     const store = new StreamStore();
     for (let n = 0; n < 10_001; n++) store.run('stream::set', { ...GROUP, item_id: String(n), data: n });
     expect(() => store.run('stream::list', GROUP)).toThrow("Ask for a page with 'offset' and 'limit'");

@@ -13,7 +13,7 @@ function set(store: StreamStore, item_id: string, data: unknown): void {
 }
 
 describe('the first messages of a subscriber', () => {
-  test('[T2] every event of a group has the next number, whatever it is about', () => {
+  test('[T2] every event of a group has the next number, whatever its item', () => {
     const store = new StreamStore();
     const seqs = [
       store.run('stream::set', { ...GROUP, item_id: 'a', data: 1 }),
@@ -26,7 +26,7 @@ describe('the first messages of a subscriber', () => {
     expect(seqs).toEqual([1, 2, 1, 3, undefined, 4]);
   });
 
-  test('[T4] a subscriber that missed events that are kept gets exactly these', () => {
+  test('[T4] a subscriber that missed kept events gets exactly those', () => {
     const store = new StreamStore();
     for (let n = 1; n <= 5; n++) set(store, n % 2 ? 'odd' : 'even', n);
     const { messages, seq } = store.subscribe({ ...GROUP, epoch: 'e1', seq: 2 });
@@ -39,7 +39,7 @@ describe('the first messages of a subscriber', () => {
     expect(store.subscribe({ ...GROUP, epoch: 'e1', seq: 5 }).messages).toHaveLength(1);
   });
 
-  test('[T4] another epoch, or a number that was never given, is answered with a snapshot', () => {
+  test('[T4] another epoch, or an unknown number, is answered with a snapshot', () => {
     const store = new StreamStore();
     set(store, 'a', 1);
     for (const since of [{ epoch: 'e0', seq: 1 }, { epoch: 'e1', seq: 2 }, { seq: 1 }]) {
@@ -70,8 +70,8 @@ describe('the first messages of a subscriber', () => {
   });
 });
 
-describe('groups that are no longer written to', () => {
-  test('[T4] cost nothing after a while, and never give a number twice', () => {
+describe('groups without writes', () => {
+  test('[T4] are removed after a while, and never use a number twice', () => {
     const store = new StreamStore();
     for (let group = 0; group < 700; group++) {
       store.run('stream::send', { stream_name: 's', group_id: String(group), type: 't', data: group });
@@ -85,11 +85,11 @@ describe('groups that are no longer written to', () => {
     for (let n = 0; n < 3; n++) store.run('stream::send', { ...GROUP, type: 't', data: n });
     const old = store.subscribe({ ...GROUP, epoch: 'e1', seq: 1 });
     expect(old.seq).toBe(4);
-    // Number 1 was the last of the old life of every group: nothing is missing after it.
+    // Number 1 was the last of every group before its removal: no event after it is missing.
     expect(old.messages.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
   });
 
-  test('[T4] cost nothing after a while where no history is kept, either', () => {
+  test('[T4] are removed after a while without a history too', () => {
     const store = new StreamStore();
     store.limits = { ...STORE_LIMITS, streamHistoryEvents: 0 };
     for (const group_id of ['g', 'h']) store.run('stream::send', { ...GROUP, group_id, type: 't', data: 1 });
@@ -101,10 +101,10 @@ describe('groups that are no longer written to', () => {
     expect(store.run('stream::send', { ...GROUP, type: 't', data: 1 }).events).toMatchObject([{ seq: 4 }]);
   });
 
-  test('[D2] are removed in steps that do not delay others for long', () => {
+  test('[D2] are removed in short steps', () => {
     const store = new StreamStore();
-    for (let event = 0; event < 40_000; event++) {
-      store.run('stream::send', { stream_name: 's', group_id: String(event % 40), type: 't', data: event });
+    for (let event = 0; event < 20_000; event++) {
+      store.run('stream::send', { stream_name: 's', group_id: String(event % 20), type: 't', data: event });
     }
     store.nowMs += 6 * MINUTE_MS;
     const before = store.recordCount;
@@ -116,7 +116,7 @@ describe('groups that are no longer written to', () => {
     expect(store.recordCount).toBe(1);
   });
 
-  test('[T4] keep their items, and their number', () => {
+  test('[T4] keep their items and their number', () => {
     const store = new StreamStore();
     set(store, 'a', 1);
     set(store, 'a', 2);
@@ -129,7 +129,7 @@ describe('groups that are no longer written to', () => {
     expect(store.subscribe({ ...GROUP, epoch: 'e1', seq: 2 }).messages).toMatchObject([{ seq: 2 }, { seq: 3 }]);
   });
 
-  test('[T4] are checked again while some of their events are young', () => {
+  test('[T4] are checked again while some of their events are recent', () => {
     const store = new StreamStore();
     set(store, 'a', 1);
     store.nowMs += 4 * MINUTE_MS;
@@ -168,8 +168,8 @@ class Reader {
   }
 }
 
-describe('by chance', () => {
-  test('[T2] [T3] [T4] a subscriber that comes back at any time ends with the present content', () => {
+describe('random changes', () => {
+  test('[T2] [T3] [T4] give a subscriber that returns at any time the current content', () => {
     forEachSeed(40, (random) => {
       const store = new StreamStore();
       store.limits = { ...STORE_LIMITS, streamHistoryEvents: random.between(0, 12), streamHistoryBytes: 2_000 };

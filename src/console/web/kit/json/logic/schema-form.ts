@@ -1,6 +1,7 @@
 // The model of a form made from a JSON Schema (FUN-6): which field a part of a schema becomes, and how a value changes
 // in one place. A part that is not understood becomes JSON text; the other parts keep their fields.
 
+import { isRecord } from '../../../../../protocol/json/record.ts';
 import { resolveRef, type SchemaNode, sampleOf, typeOf } from './schema-at.ts';
 
 export type FormField =
@@ -103,15 +104,16 @@ export function withValueAt(value: unknown, path: FormPath, next: unknown): unkn
     else items[step] = changed;
     return items;
   }
-  const members = new Map(isRecord(value) ? Object.entries(value) : []);
+  const members = new Map(isObject(value) ? Object.entries(value) : []);
   const changed = withValueAt(members.get(step), rest, next);
   if (changed === undefined) members.delete(step);
   else members.set(step, changed);
   return Object.fromEntries(members);
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+/** A number that is kept as it was typed is an object for JavaScript, and none for a form. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && !JSON.isRawJSON(value);
 }
 
 /** The value of a number field: kept as typed where a double would not hold it (JSN-2). */

@@ -1,9 +1,9 @@
 // The problems that need attention, worst first (DSH-4). Pure: answers of the engine in, lines with their links out.
 
-import type { QueueRow } from '../../../../../console-api/queues.ts';
-import type { FunctionRow, TriggerRow, WorkerRow } from '../../../../../console-api/registry.ts';
-import type { Config, Status } from '../../../../../console-api/system.ts';
-import type { AlertRow } from '../../../../../console-api/telemetry.ts';
+import type { QueueRow } from '../../../../api/queues.ts';
+import type { FunctionRow, TriggerRow, WorkerRow } from '../../../../api/registry.ts';
+import type { Config, Status } from '../../../../api/system.ts';
+import type { AlertRow } from '../../../../api/telemetry.ts';
 import { formatCountOf } from '../../../kit/charts/times.ts';
 
 export interface Attention {

@@ -1,7 +1,7 @@
 // The small diagram of the Dashboard (DSH-3): triggers at the left, functions in the middle, the objects that they use
 // at the right. It shows as many of each as fit, the most connected first, and a count of the rest.
 
-import type { FlowEdge, FlowGraph, FlowNode } from '../../../../../console-api/flow.ts';
+import type { FlowEdge, FlowGraph, FlowNode } from '../../../../api/flow.ts';
 
 export interface PreviewNode {
   readonly node: FlowNode;

@@ -1,7 +1,7 @@
 // The part of the flow graph that is drawn (FLO-4, FLO-6): the kinds that are shown, the neighbourhood of one node, and
 // groups that are closed to one node each. The edges between two closed groups are one edge with the sums of all.
 
-import type { FlowEdge, FlowGraph, FlowNode } from '../../../../../console-api/flow.ts';
+import type { FlowEdge, FlowGraph, FlowNode } from '../../../../api/flow.ts';
 
 export const FLOW_KINDS = ['trigger', 'function', 'queue', 'state', 'stream', 'topic'] as const;
 export type FlowKind = FlowNode['kind'];

@@ -1,7 +1,7 @@
 // The rows of the log list (LOG-1, LOG-5): records as rows, similar messages folded into one, some hidden, and gaps of
 // the live connection in their place.
 
-import type { LogRow } from '../../../../../console-api/telemetry.ts';
+import type { LogRow } from '../../../../api/telemetry.ts';
 import { similarKey } from '../../../kit/json/logic/similar-text.ts';
 import { stripAnsi } from './text-pieces.ts';
 

@@ -1,6 +1,6 @@
 // Bulk operations on dead letters (QUE-3): the request to the server, and the text of its progress. Pure.
 
-import type { BulkRequest, JobFilter, Task } from '../../../../../console-api/queues.ts';
+import type { BulkRequest, JobFilter, Task } from '../../../../api/queues.ts';
 import { formatCount } from '../../../kit/charts/times.ts';
 
 export type BulkVerb = 'redrive' | 'purge';

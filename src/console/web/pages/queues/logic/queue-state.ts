@@ -2,7 +2,7 @@
 // adapter cannot report in place of a zero or an empty list (QUE-2, QUE-4), and why the head of a FIFO group, and so
 // the whole group, does not run (QUE-4). Pure: the caller keeps the values and the clock.
 
-import type { JobRow, QueueDetail, QueueRow, UnreportedDetail } from '../../../../../console-api/queues.ts';
+import type { JobRow, QueueDetail, QueueRow, UnreportedDetail } from '../../../../api/queues.ts';
 
 export type DepthHistory = ReadonlyMap<string, readonly number[]>;
 

@@ -1,7 +1,7 @@
 // Columns of the trace list (TRC-1).
 
 import type { ReactNode } from 'react';
-import type { TraceRow } from '../../../../../console-api/telemetry.ts';
+import type { TraceRow } from '../../../../api/telemetry.ts';
 import { Time, useNow } from '../../../kit/charts/time.tsx';
 import { formatCount, formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
 import { WordStatus } from '../../../kit/feedback/status.tsx';

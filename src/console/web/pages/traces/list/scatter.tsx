@@ -2,7 +2,7 @@
 // form does the same without a pointer.
 
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
-import type { TraceRow } from '../../../../../console-api/telemetry.ts';
+import type { TraceRow } from '../../../../api/telemetry.ts';
 import { formatDuration, formatLocal } from '../../../kit/charts/times.ts';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { Canvas, type CanvasSize, type Draw, placeOf } from '../views/canvas.tsx';

@@ -3,7 +3,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
-import type { TraceRow } from '../../../../../console-api/telemetry.ts';
+import type { TraceRow } from '../../../../api/telemetry.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { call } from '../../../data/api.ts';
 import { preferences, setPreference } from '../../../data/preferences.ts';

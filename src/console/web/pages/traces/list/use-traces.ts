@@ -2,8 +2,8 @@
 // are shown immediately at its top. While it is held, they wait and are counted (LIV-3, LIV-4).
 
 import { useEffect, useMemo, useState } from 'react';
-import type { LiveFilter } from '../../../../../console-api/live.ts';
-import type { TraceRow, TraceSearch } from '../../../../../console-api/telemetry.ts';
+import type { LiveFilter } from '../../../../api/live.ts';
+import type { TraceRow, TraceSearch } from '../../../../api/telemetry.ts';
 import { call } from '../../../data/api.ts';
 import { type ListState, useList } from '../../../data/queries.ts';
 import { useCatchUp, useLive } from '../../../data/use-live.ts';

@@ -2,7 +2,7 @@
 // all of them in one parameter, `field:value` parts joined by commas. `!` in front marks a filter that is switched off,
 // `-` one that excludes.
 
-import type { TraceSearch } from '../../../../../console-api/telemetry.ts';
+import type { TraceSearch } from '../../../../api/telemetry.ts';
 
 export const TRACE_FIELDS = [
   'trace',

@@ -1,7 +1,7 @@
 // Which rows the waterfall shows: collapsing, "only" filters and the folding of repeated siblings, over the columns of
 // a whole trace. State is kept by span id, so that it survives when a running trace grows and its rows get new numbers.
 
-import { percentile, sum } from '../../../kit/charts/statistics.ts';
+import { percentile } from '../../../../../core/telemetry/spans/trace-groups.ts';
 import { similarKey } from '../../../kit/json/logic/similar-text.ts';
 import { FLAG, type TraceColumns } from './trace-columns.ts';
 
@@ -147,4 +147,10 @@ function foldOf(columns: TraceColumns, members: readonly number[], depth: number
     errorCount: sum(members.map((row) => columns.errorsBelow[row] ?? 0)),
     isOpen: view.openFolds.has(key),
   };
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }

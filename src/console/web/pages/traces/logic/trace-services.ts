@@ -1,6 +1,6 @@
 // The spans of each service of a trace (TRC-13), and the calls between services (TRC-14).
 
-import { percentile } from '../../../kit/charts/statistics.ts';
+import { percentile } from '../../../../../core/telemetry/spans/trace-groups.ts';
 import { type CriticalPath, pathByService } from './critical-path.ts';
 import { FLAG, type TraceColumns } from './trace-columns.ts';
 

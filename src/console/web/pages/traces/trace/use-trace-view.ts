@@ -8,7 +8,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import type { LogRow } from '../../../../../console-api/telemetry.ts';
+import type { LogRow } from '../../../../api/telemetry.ts';
 import { useKeys } from '../../../app/keys.ts';
 import { call } from '../../../data/api.ts';
 import { param } from '../../../data/search.ts';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { LogRow } from '../../../../../console-api/telemetry.ts';
+import type { LogRow } from '../../../../api/telemetry.ts';
 import { call } from '../../../data/api.ts';
 import { Time } from '../../../kit/charts/time.tsx';
 import { formatDuration } from '../../../kit/charts/times.ts';

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
-import type { LogRow } from '../../../../../console-api/telemetry.ts';
+import type { LogRow } from '../../../../api/telemetry.ts';
 import { formatDuration } from '../../../kit/charts/times.ts';
 import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';

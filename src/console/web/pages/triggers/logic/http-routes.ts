@@ -1,9 +1,9 @@
 // HTTP triggers: a request of the request builder as text that can be run (APP-10), the headers of every request that
 // it sends, and routes that conflict (TRG-3).
 
-import type { HttpRequest } from '../../../../../console-api/console-server.ts';
-import type { TriggerRow } from '../../../../../console-api/registry.ts';
 import { parseRoutePattern, type RoutePattern } from '../../../../../core/routing/route-pattern.ts';
+import type { HttpRequest } from '../../../../api/console-server.ts';
+import type { TriggerRow } from '../../../../api/registry.ts';
 import { shellQuote } from '../../../kit/inputs/call-text.ts';
 import { configOf, textIn } from './trigger-kinds.ts';
 

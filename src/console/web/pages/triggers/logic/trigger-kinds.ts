@@ -1,7 +1,7 @@
 // The kinds of triggers as users know them: the engine has several trigger types for some of them (TRG-1). The config
 // of a trigger in words (TRG-6), and the page where a change fires it.
 
-import type { TriggerTypeRow } from '../../../../../console-api/registry.ts';
+import type { TriggerTypeRow } from '../../../../api/registry.ts';
 
 export const KINDS = ['all', 'http', 'cron', 'queue', 'event', 'state', 'stream', 'log', 'other'] as const;
 export type Kind = (typeof KINDS)[number];
