@@ -63,6 +63,6 @@ function namesIn(door: string): Set<string> {
   const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, list = '']) => list.split(','));
   const names = lists.map((name) => name.trim().replace(/^type /, '')).filter((name) => name !== '');
   const everything = [...text.matchAll(/^export \* from '.*\/(.*)'/gm)].map(([, file]) => `* of ${file}`);
-  const own = [...text.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name = '']) => name);
+  const own = [...text.matchAll(/^export (?:function|class|const|interface) (\w+)/gm)].map(([, name = '']) => name);
   return new Set([...names, ...everything, ...own]);
 }

@@ -199,9 +199,15 @@ async function tabTo(page: Page, wanted: Locator): Promise<void> {
 async function goToTab(page: Page, within: Locator, name: RegExp): Promise<void> {
   await tabTo(page, within.getByRole('tab', { selected: true }));
   const wanted = within.getByRole('tab', { name });
-  for (let pressed = 0; pressed < 12; pressed += 1) {
-    if (await wanted.evaluate((element) => element === document.activeElement)) break;
+  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) {
+      await page.keyboard.press('Enter');
+      return;
+    }
+    const focused = await page.evaluateHandle(() => document.activeElement);
     await page.keyboard.press('ArrowRight');
+    // The focus moves after the event of the key.
+    await page.waitForFunction((before) => document.activeElement !== before, focused);
   }
-  await page.keyboard.press('Enter');
+  throw new Error(`Arrow keys do not reach ${wanted}`);
 }

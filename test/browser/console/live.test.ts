@@ -44,6 +44,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await using opened = await open('/traces');
     const { page } = opened;
     await row(page, 'POST /orders').first().waitFor();
+    await fixture.subscribed('traces');
     push('GET /warm');
     await row(page, 'GET /warm').waitFor();
     const drawn = await page.evaluateHandle(() => {
@@ -77,6 +78,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await page.mouse.wheel(0, 2_000);
     await waitFor('it is scrolled', async () => (await grid.evaluate(({ scrollTop }) => scrollTop)) > 1_000);
     const seen = await grid.getByRole('row').nth(10).innerText();
+    await fixture.subscribed('traces');
     push('GET /while-away-1', 'GET /while-away-2');
     await page.getByRole('button', { name: 'Jump to newest (+2)' }).waitFor();
     expect(await grid.getByRole('row').nth(10).innerText()).toBe(seen);
@@ -94,6 +96,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await page.keyboard.press('p');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     const names = Array.from({ length: 30 }, (_none, at) => `GET /held-${at}`);
+    await fixture.subscribed('traces');
     for (const name of names) push(name);
     await page.getByRole('button', { name: 'Jump to newest (+30)' }).waitFor();
     expect(await row(page, 'GET /held-').count()).toBe(0);
@@ -106,6 +109,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await page.getByRole('grid', { name: 'Log records' }).getByRole('row').first().waitFor();
+    await fixture.subscribed('logs');
     fixture.gap('logs', 412);
     await row(page, '412').waitFor();
   });

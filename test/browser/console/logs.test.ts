@@ -107,6 +107,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     const { page } = opened;
     const hostile = '<script>alert(1)</script> javascript:alert(1) \u202e\u001b]0;title\u0007\u001b[31mred\u001b[0m';
     await row(page, 'order o-').first().waitFor();
+    await fixture.subscribed('logs');
     fixture.push('logs', [record('hostile', hostile)]);
     const text = await row(page, '<script>').innerText();
     expect(text).toContain('<script>alert(1)</script> javascript:alert(1) ⟨202E⟩red');
@@ -188,6 +189,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().waitFor();
+    await fixture.subscribed('logs');
     fixture.push('logs', [record('live-1', 'first live one')]);
     fixture.gap('logs', 412);
     await row(page, 'first live one').waitFor();
@@ -206,6 +208,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await using opened = await open('/logs');
     const { page } = opened;
     await row(page, 'order o-').first().waitFor();
+    await fixture.subscribed('logs');
     fixture.push('logs', [record('live-3', 'third live one')]);
     await row(page, 'third live one').click();
     fixture.push('logs', [record('live-4', 'fourth live one')]);

@@ -129,6 +129,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
       const made = traceRow(orderTrace(random, Date.now(), 'ok'));
       if (made !== undefined) fixture.push('traces', [{ ...made, name }]);
     };
+    await fixture.subscribed('traces');
     push('GET /first');
     await row(page, 'GET /first').waitFor();
     await page.keyboard.press('p');
@@ -308,6 +309,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await page.getByRole('complementary', { name: /Span state::set/ }).waitFor();
     const [root] = running;
     const late = { ...root, span_id: spanId('late'), parent_span_id: root?.span_id ?? null, name: 'call late::one' };
+    await fixture.subscribed(`trace:${idOf(running)}`);
     fixture.push(`trace:${idOf(running)}`, [late]);
     await row(page, 'call late::one').waitFor();
     expect(await page.getByRole('complementary', { name: /Span state::set/ }).count()).toBe(1);

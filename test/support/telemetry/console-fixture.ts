@@ -9,6 +9,7 @@ import { CONSOLE_INFO_PATH, type ConsoleInfo } from '../../../src/console/api/co
 import type { LiveRequest } from '../../../src/console/api/live.ts';
 import type { LogHistogram, LogRow, LogSearch, SpanRow, TraceRow } from '../../../src/console/api/telemetry.ts';
 import type { SpanRecord } from '../../../src/core/telemetry/records/records.ts';
+import { waitFor } from '../wait-for.ts';
 
 export interface FixtureData {
   /** Spans of any number of traces. */
@@ -23,7 +24,9 @@ export interface ConsoleFixture extends AsyncDisposable {
   readonly data: FixtureData;
   /** Sends a batch to every subscriber of a topic. */
   push(topic: string, items: readonly unknown[]): void;
-  /** Closes a subscriber as too slow. */
+  /** Resolves when a page is subscribed to the topic: what is sent before reaches no page. */
+  subscribed(topic: string): Promise<void>;
+  /** Reports to every subscriber of a topic that items were left out. */
   gap(topic: string, dropped: number): void;
   /** Bodies of the calls so far, by route: `POST /traces/search`. */
   calls(route: string): unknown[];
@@ -71,6 +74,7 @@ export async function startConsoleFixture(data: FixtureData): Promise<ConsoleFix
     url: `http://127.0.0.1:${port}`,
     data,
     push: live.push,
+    subscribed: live.subscribed,
     gap: live.gap,
     calls: (route) => calls.filter((call) => call.route === route).map((call) => call.body),
     async [Symbol.asyncDispose]() {
@@ -116,6 +120,9 @@ function liveSockets() {
     },
     push: (topic: string, items: readonly unknown[]): void => send(topic, { items }),
     gap: (topic: string, dropped: number): void => send(topic, { gap: { dropped } }),
+    subscribed: async (wanted: string): Promise<void> => {
+      await waitFor(`a page subscribes to ${wanted}`, () => [...subscribers].some(({ topic }) => topic === wanted));
+    },
   };
 }
 
