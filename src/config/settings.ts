@@ -156,6 +156,12 @@ const streamLimits = fields({
 const httpLimits = fields({
   connections: limit(10_000, 1, 1_000_000, 'Open connections of the HTTP port; one more gets 503'),
   body_buffers_bytes: limit(256 * MIB, MIB, 64 * GIB, 'Bytes of request bodies kept in memory; more get 503'),
+  answer_buffers_bytes: limit(
+    256 * MIB,
+    32 * MIB,
+    64 * GIB,
+    'Bytes of answers that HTTP clients have not read; then the connection that has waited longest is closed',
+  ),
 });
 
 export const topLevel = fields({

@@ -111,6 +111,7 @@ export function moduleSettings({ settings }: LoadedConfig, openFiles: number | u
     http: {
       connectionsMax: Math.min(http.connections, affordable),
       bodyBuffersBytesMax: http.body_buffers_bytes,
+      answerBuffersBytesMax: http.answer_buffers_bytes,
     },
     trusted: {
       frameBytes: trusted.frame_bytes,

@@ -121,10 +121,16 @@ export interface ModuleSettings {
   readonly allowedHosts: readonly string[];
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
-  readonly http: { readonly connectionsMax: number; readonly bodyBuffersBytesMax: number };
+  readonly http: HttpLimits;
   readonly trusted: SessionLimits & ConnectionLimits & { readonly frameBytes: number };
   readonly browser: BrowserLimits;
   readonly stream: StreamLimits;
+}
+
+export interface HttpLimits {
+  readonly connectionsMax: number;
+  readonly bodyBuffersBytesMax: number;
+  readonly answerBuffersBytesMax: number;
 }
 
 /** The limits of ports with `rbac`. */

@@ -1,5 +1,6 @@
 // Ports of the engine, independent of the library that opens them: for WebSockets alone, and for HTTP.
 
+import type { UnreadAnswers } from '../core/limits/unread-answers.ts';
 import type { HttpExchange } from './http.ts';
 import type { SocketOptions } from './socket.ts';
 
@@ -18,6 +19,10 @@ export interface HttpListenOptions {
   readonly connectionsMax: number;
   /** A request has arrived; its body may still be on its way. */
   request(exchange: HttpExchange): void;
+  /** Finished answers that wait for their clients. */
+  readonly unread: UnreadAnswers;
+  /** A random number from 0 to below 1. */
+  fraction(): number;
   /** Whether the port is short of connections: then each connection ends with its answer. */
   closesAfterAnswer(): boolean;
   /** The transport answered a request itself, with that status. */

@@ -34,12 +34,14 @@ class HttpModule implements EngineModule<HttpConfig> {
   }
 
   async start(): Promise<void> {
-    const { transport, settings, router, clock } = this.#context;
+    const { transport, settings, router, clock, random } = this.#context;
     this.#listener = await transport.serve({
       host: this.#config.host,
       port: this.#config.port,
       connectionsMax: settings.http.connectionsMax,
       request: (exchange) => this.#port.handle(exchange),
+      unread: this.#port.unread,
+      fraction: random.fraction,
       sockets: this.#port.sockets,
       closesAfterAnswer: () => router.pressure.level >= PRESSURE.protect,
       refused: (status) => router.count('http.refused', String(status)),

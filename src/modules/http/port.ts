@@ -3,6 +3,7 @@
 import { ByteBudget } from '../../core/limits/byte-budget.ts';
 import { AddressBlocks, clientAddress } from '../../core/limits/client-address.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
+import { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { WITHDRAWN_MS } from '../../core/routing/route-table.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
@@ -25,6 +26,7 @@ import { type HttpBinding, isReserved } from './trigger.ts';
 
 export class HttpPort {
   readonly routes: HttpRoutes;
+  readonly unread: UnreadAnswers;
   readonly #context: ModuleContext;
   #config: HttpConfig;
   #portContext: PortContext;
@@ -53,6 +55,7 @@ export class HttpPort {
     });
     this.#console = new ConsoleApi(context, config, this.routes);
     this.#metrics = new MetricsPage(context);
+    this.unread = new UnreadAnswers(settings.http.answerBuffersBytesMax);
     this.#concurrency = new ConcurrencyLimit(config.concurrency_request_limit);
     this.#portContext = {
       config,
@@ -84,6 +87,7 @@ export class HttpPort {
     this.#portContext.concurrency.expire(nowMs);
     this.#portContext.openRequests.check(nowMs);
     this.routes.prune();
+    this.#reportUnread();
   }
 
   stop(): void {
@@ -125,6 +129,17 @@ export class HttpPort {
     const target = route.owners.at(-1);
     if (target === undefined) this.#answerWithdrawn(exchange, headers, route.withdrawnMs ?? 0);
     else this.#run(exchange, target, this.routes.values, headers, requestId);
+  }
+
+  #reportUnread(): void {
+    const aborted = this.unread.takeAborted();
+    if (aborted === 0) return;
+    const { router, logger, settings } = this.#context;
+    router.count('http.refused', 'unread_answers', aborted);
+    logger.warn('closed connections of HTTP clients that do not read their answers', {
+      connections: aborted,
+      limit: `limits.http.answer_buffers_bytes is ${settings.http.answerBuffersBytesMax}`,
+    });
   }
 
   /** Not logged for each request: under pressure a refusal must be cheap (L4). */

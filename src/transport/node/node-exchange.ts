@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fullAddress } from '../../core/limits/client-address.ts';
+import type { UnreadAnswer, UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { BodyReader, HeaderLines, HttpBody, HttpExchange } from '../http.ts';
 import { faultBody } from '../refused-requests.ts';
@@ -11,6 +12,7 @@ export interface NodeRequest {
   readonly bodyBytes: number | undefined;
   /** Whether the port takes no further request from this connection. */
   readonly isClosing: () => boolean;
+  readonly unread: UnreadAnswers;
   readonly nowMs: number;
 }
 
@@ -29,6 +31,7 @@ export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #isClosing: () => boolean;
+  readonly #unread: UnreadAnswers;
   #state: 'open' | 'begun' | 'over' = 'open';
   #bodyReceived = 0;
   #isBodyComplete: boolean;
@@ -48,6 +51,7 @@ export class NodeExchange implements HttpExchange {
     this.#request = request;
     this.#response = response;
     this.#isClosing = details.isClosing;
+    this.#unread = details.unread;
     this.#isBodyComplete = details.bodyBytes === 0;
     this.#measured = { sinceMs: details.nowMs, received: 0, written: request.socket.bytesWritten };
     // An error also ends the connection, and that end is reported.
@@ -105,6 +109,7 @@ export class NodeExchange implements HttpExchange {
     this.#response.writeHead(status, lines);
     if (typeof body === 'string') this.#response.end(body, 'latin1');
     else this.#response.end(body);
+    if (this.#response.writableLength > 0) this.#holdUnread();
     this.#request.resume();
   }
 
@@ -151,6 +156,13 @@ export class NodeExchange implements HttpExchange {
     this.#measured = measured;
     if (isReaderStill) socket.destroy();
     else if (isUploadSlow) this.#endSlowUpload();
+  }
+
+  #holdUnread(): void {
+    const { socket } = this.#request;
+    const answer: UnreadAnswer = { abort: () => socket.destroy() };
+    this.#unread.hold(answer, this.#response.writableLength);
+    this.#response.once('close', () => this.#unread.release(answer));
   }
 
   #endSlowUpload(): void {

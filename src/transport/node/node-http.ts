@@ -148,6 +148,7 @@ class NodeHttpPort implements Listener {
       headers,
       bodyBytes: framing.bodyBytes,
       isClosing: () => this.#isClosing || this.#options.closesAfterAnswer(),
+      unread: this.#options.unread,
       nowMs: this.#clock.monotonicMs(),
     });
     this.#exchanges.add(exchange);

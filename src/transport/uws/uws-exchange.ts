@@ -1,17 +1,27 @@
 // One request and its answer on uWebSockets.js.
 //
 // A response that was ended or aborted throws when it is used, so each step of an answer checks the state.
-// Invariant:
+// Invariants:
 //   - An exchange in the state 'over' does nothing, and the library's response is not used once it is gone.
+//   - A connection has at most one answer that waits for its client (`unread-body.ts`).
+//
+// To close a connection after its answer, the library can only close it with the last bytes of a short one: it writes
+// the header `connection` into the body of an answer in pieces, and buffers a long one. Then reading is paused instead:
+// the client, which has read `connection: close`, ends the connection, or the library does after 10 s.
 
+import type { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from '../http.ts';
 import { statusLine } from '../refused-requests.ts';
+import { UnreadBody } from './unread-body.ts';
 import { type UwsResponse, writeScratch } from './uws-library.ts';
 
 /** What an exchange needs of its port. */
 export interface UwsPort {
   /** From now on a connection ends with its answer. */
   readonly closesAfterAnswer: boolean;
+  readonly unread: UnreadAnswers;
+  /** Whether the connection ends with an answer that has no body. */
+  endsWithoutBody(): boolean;
   /** Runs `write` when no other connection is being handled, after the earlier ones. */
   later(write: () => void): void;
   /** Where the connection comes from. */
@@ -44,8 +54,11 @@ export class UwsExchange implements HttpExchange {
   #isCorked = false;
   /** The head of an answer in pieces is the whole answer. */
   #isBodiless = false;
-  /** The library has the whole answer. */
+  /** The library has the whole answer, or `#unreadBody` has the rest. */
   #isAnswered = false;
+  #unreadBody: UnreadBody | undefined;
+  /** The client has read that the connection ends with this answer. */
+  #isLast = false;
   #queuedWrites = 0;
   /** Bytes of the answer that wait here, or that the library has taken but the operating system has not. */
   #queuedBytes = 0;
@@ -123,14 +136,15 @@ export class UwsExchange implements HttpExchange {
 
   answer(status: number, headers: HeaderLines, body: HttpBody | undefined): void {
     if (this.#state !== 'open') return;
-    const closes = this.#finish();
+    const hasBody = body !== undefined && body.length > 0 && this.method !== 'HEAD';
+    const closes = this.#finish(hasBody);
     this.#send(() => {
       const response = this.#response;
       this.#isAnswered = true;
       writeHead(response, status, headers);
       if (body === undefined) endBodiless(response, closes);
       else if (this.method === 'HEAD') endHead(response, body.length, closes);
-      else response.end(typeof body === 'string' ? writeScratch(body) : body, closes);
+      else this.#sendBody(body, closes);
     }, closes);
   }
 
@@ -138,9 +152,11 @@ export class UwsExchange implements HttpExchange {
     if (this.#state !== 'open') return;
     this.#state = 'begun';
     this.#isBodiless = this.method === 'HEAD' || isBodiless(status);
+    this.#isLast = this.#closes() && !this.#isBodiless;
     this.#watch();
     this.#send(() => {
       writeHead(this.#response, status, headers);
+      if (this.#isLast) this.#response.writeHeader('connection', 'close');
       this.#response.onWritable(() => {
         this.#unsentBytes = 0;
         return true;
@@ -162,11 +178,12 @@ export class UwsExchange implements HttpExchange {
 
   end(): void {
     if (this.#state !== 'begun') return;
-    const closes = this.#finish();
+    const closes = this.#finish(!this.#isBodiless);
     this.#send(() => {
       this.#isAnswered = true;
-      if (this.#isBodiless) endBodiless(this.#response, closes);
-      else this.#response.end(undefined, closes);
+      if (this.#isBodiless) return endBodiless(this.#response, closes);
+      if (closes) this.#response.pause();
+      this.#response.end(undefined, false);
     }, closes);
   }
 
@@ -181,9 +198,27 @@ export class UwsExchange implements HttpExchange {
     this.#gone = listener;
   }
 
+  #sendBody(body: HttpBody, closes: boolean): void {
+    const response = this.#response;
+    const bytes = typeof body === 'string' ? writeScratch(body) : body;
+    if (closes && bytes.length <= CLOSED_BYTES_MAX) {
+      response.end(bytes, true);
+      return;
+    }
+    if (closes) {
+      response.writeHeader('connection', 'close');
+      response.pause();
+    }
+    const [, isSent] = response.tryEnd(bytes, bytes.length);
+    if (isSent) return;
+    this.#watch();
+    const { unread } = this.#port;
+    this.#unreadBody = new UnreadBody(response, body, { closes, unread, later: (write) => this.#port.later(write) });
+  }
+
   /** Only the end of the answer may follow. Returns whether that closes the connection. */
-  #finish(): boolean {
-    const closes = this.#closes();
+  #finish(hasBody: boolean): boolean {
+    const closes = this.#closes() || (!hasBody && this.#port.endsWithoutBody());
     this.resumeBody();
     this.#state = 'over';
     return closes;
@@ -203,6 +238,7 @@ export class UwsExchange implements HttpExchange {
     this.#isWatched = true;
     this.#response.onAborted(() => {
       this.#isGone = true;
+      this.#unreadBody?.gone();
       if (!this.isOpen) return;
       this.#state = 'over';
       this.#gone?.();
@@ -211,7 +247,12 @@ export class UwsExchange implements HttpExchange {
 
   /** Whether the connection must not bring another request: the rest of a body is discarded only up to a limit. */
   #closes(): boolean {
-    return this.#port.closesAfterAnswer || this.bodyBytes === undefined || this.#bodyLeft > DISCARDED_BYTES_MAX;
+    return (
+      this.#isLast ||
+      this.#port.closesAfterAnswer ||
+      this.bodyBytes === undefined ||
+      this.#bodyLeft > DISCARDED_BYTES_MAX
+    );
   }
 }
 
@@ -220,10 +261,16 @@ const NOBODY: BodyReader = { chunk: () => {}, ended: () => {} };
 /** Of an unread body, the bytes that are read and discarded so that its sender gets to see the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
+/** The longest body that the library sends as a whole when it closes the connection after it. */
+const CLOSED_BYTES_MAX = 64 * 1024;
+
 /** With a length, the library would wait for that many bytes. */
 function endHead(response: UwsResponse, length: number, closes: boolean): void {
   response.writeHeader('content-length', String(length));
-  if (closes) response.writeHeader('connection', 'close');
+  if (closes) {
+    response.writeHeader('connection', 'close');
+    response.pause();
+  }
   response.endWithoutBody();
 }
 

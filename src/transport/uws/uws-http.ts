@@ -10,6 +10,7 @@
 // guarantees 4 are the library's own (PD-28).
 
 import { bareHost } from '../../core/access/origin.ts';
+import type { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
 import type { HttpListenOptions } from '../transport.ts';
@@ -89,6 +90,18 @@ class UwsHttpPort {
     return this.isClosing || this.#options.closesAfterAnswer();
   }
 
+  /**
+   * Whether a connection ends with an answer that has no body. The library does not report whether the client reads
+   * such answers; so no connection gets many thousands of them.
+   */
+  endsWithoutBody(): boolean {
+    return this.#options.fraction() < ENDED_SHARE;
+  }
+
+  get unread(): UnreadAnswers {
+    return this.#options.unread;
+  }
+
   closed(): void {
     this.#connections--;
   }
@@ -128,6 +141,9 @@ class UwsHttpPort {
     });
   }
 }
+
+/** Of the answers without a body, those that end their connection. */
+const ENDED_SHARE = 1 / 1_000;
 
 const TOO_MANY: HttpFault = {
   status: 503,

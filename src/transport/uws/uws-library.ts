@@ -35,6 +35,13 @@ export interface UwsResponse {
   writeHeader(name: string, value: string): UwsResponse;
   end(body: string | Uint8Array | undefined, closeConnection: boolean): UwsResponse;
   endWithoutBody(reportedLength?: number, closeConnection?: boolean): UwsResponse;
+  /**
+   * Sends as much of a body of `bodyBytes` as the operating system takes now. `isFree`: it took all of these bytes;
+   * `isSent`: the answer is complete.
+   */
+  tryEnd(bytes: Uint8Array, bodyBytes: number): readonly [isFree: boolean, isSent: boolean];
+  /** How much of the body was sent. */
+  getWriteOffset(): number;
   /** False: not all of it could be sent at once. The library keeps the rest. */
   write(bytes: Uint8Array): boolean;
   onWritable(sendMore: (offset: number) => boolean): UwsResponse;

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
+import { UnreadAnswers } from '../../../src/core/limits/unread-answers.ts';
 import type { BodyReader, HttpExchange } from '../../../src/transport/http.ts';
 import type { Listener, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
@@ -20,6 +21,8 @@ export interface HttpPortOptions {
   /** The engine's handling of a request; by default it answers when the body is complete. */
   take?(requests: ReportedRequest): void;
   closesAfterAnswer?(): boolean;
+  readonly unread?: UnreadAnswers;
+  fraction?(): number;
 }
 
 export class HttpPortUnderTest implements AsyncDisposable {
@@ -38,6 +41,7 @@ export class HttpPortUnderTest implements AsyncDisposable {
     options: HttpPortOptions = {},
   ): Promise<HttpPortUnderTest> {
     const { connectionsMax = 100, take = answerWhenComplete, closesAfterAnswer = () => false } = options;
+    const { unread = new UnreadAnswers(256 * 1024 * 1024), fraction = () => 0.5 } = options;
     const requests: ReportedRequest[] = [];
     const refused: number[] = [];
     const listener = await create(new TurningClock()).serve({
@@ -45,6 +49,8 @@ export class HttpPortUnderTest implements AsyncDisposable {
       port: 0,
       connectionsMax,
       closesAfterAnswer,
+      unread,
+      fraction,
       request(exchange) {
         const request = readWhole(exchange);
         requests.push(request);
