@@ -25,7 +25,7 @@ import { asRawJson } from '../protocol/json/byte-string.ts';
 import { Payload } from '../protocol/payload/payload.ts';
 import type { Binding, Cause, JobTarget } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
-import { rightsToKeep } from '../router/restricted/reach.ts';
+import { rightsToKeep, trustedFirst } from '../router/restricted/reach.ts';
 import { decodeFramed, parseAs } from '../store/commands/queue/encoding.ts';
 import { readGroup } from '../store/commands/queue/group-value.ts';
 import type { Store } from '../store/thread/contract.ts';
@@ -362,12 +362,6 @@ export class ChangeJobs {
       this.#sendFromOldest();
     });
   }
-}
-
-/** Among equal triggers, the one whose owner has the most rights represents all. */
-function trustedFirst(bindings: Iterable<Binding>): Binding[] {
-  const all = [...bindings];
-  return [...all.filter((binding) => !isRestricted(binding)), ...all.filter(isRestricted)];
 }
 
 function isRestricted({ owner }: Binding): boolean {

@@ -52,6 +52,17 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
     expect(await world.fire()).toBe('api::again of user-1');
   });
 
+  test('leaves no names with the connection that it was taken from', async () => {
+    await using world = await startWorld(TOKENS_ARE_PREFIXES);
+    const old = await world.page('user-1');
+    await bindToOwn(old);
+    await bindToOwn(await world.page('user-1'));
+    // A page whose triggers are taken one after the other would keep the names of all of them.
+    old.send({ ...BINDING, type: 'registertrigger', trigger_type: 'unknown', function_id: 'other' });
+    const { trigger_type, function_id } = await old.next('triggerregistrationresult');
+    expect({ trigger_type, function_id }).toEqual({ trigger_type: 'unknown', function_id: 'other' });
+  });
+
   test('is not replaced after a reattach with a forged token', async () => {
     await using world = await startWorld(NO_AUTH_FUNCTION);
     const victim = await world.page();

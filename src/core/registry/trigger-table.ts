@@ -12,6 +12,7 @@
 //   - A type has at most one provider. A module's type cannot be replaced by a worker.
 //   - When a type's provider leaves, its bindings are parked, never lost.
 
+import { createHash } from 'node:crypto';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { Executor } from '../calls/select-worker.ts';
 import { Groups } from './groups.ts';
@@ -47,7 +48,7 @@ export interface TriggerBinding<E extends Executor> {
   /** Why it was refused, or why its last firing never reached the handler. */
   error: string | undefined;
   lastFiredAtMs: number | undefined;
-  /** Its effect and its config, as one text; built when it is first compared. */
+  /** A digest of its effect and its config; built when it is first compared. */
   face: string | undefined;
 }
 
@@ -186,7 +187,7 @@ export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerB
   const seen = new Map<string, TriggerBinding<E>>();
   const countByOwner = new Map<E | undefined, Map<string, number>>();
   for (const binding of bound) {
-    binding.face ??= JSON.stringify([binding.functionId, binding.config, binding.metadata ?? null]);
+    binding.face ??= faceOf(binding);
     const { face } = binding;
     const counts = countByOwner.get(binding.owner) ?? new Map<string, number>();
     countByOwner.set(binding.owner, counts);
@@ -196,4 +197,11 @@ export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerB
     if (!seen.has(key)) seen.set(key, binding);
   }
   return [...seen.values()];
+}
+
+/** Short: it is compared at every event, and config and metadata may have 64 KiB. */
+function faceOf({ functionId, config, metadata }: TriggerBinding<Executor>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([functionId, config, metadata ?? null]))
+    .digest('base64');
 }

@@ -170,7 +170,9 @@ function isTypeShown({ id, provider }: TriggerType, { rights, callerWorkerId }: 
 }
 
 function isTriggerShown(binding: Binding, { rights, callerWorkerId }: BuiltinCall): boolean {
-  return mayBeShown(rights, binding) || binding.owner?.workerId === callerWorkerId;
+  // A durable trigger has no owner, and a call of a trigger or a job no caller.
+  const isOwn = callerWorkerId !== undefined && binding.owner?.workerId === callerWorkerId;
+  return isOwn || mayBeShown(rights, binding);
 }
 
 function notFound(kind: string, id: string, { rights }: BuiltinCall): Refusal {

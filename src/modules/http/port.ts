@@ -35,7 +35,6 @@ export class HttpPort {
   readonly #hosts: ServedHosts;
   readonly #console: ConsoleApi;
   readonly #metrics: MetricsPage;
-  readonly #concurrency: ConcurrencyLimit;
   #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
@@ -56,14 +55,14 @@ export class HttpPort {
     this.#console = new ConsoleApi(context, config, this.routes);
     this.#metrics = new MetricsPage(context);
     this.unread = new UnreadAnswers(settings.http.answerBuffersBytesMax);
-    this.#concurrency = new ConcurrencyLimit(config.concurrency_request_limit);
     this.#portContext = {
       config,
       isDropIn: settings.isDropIn,
       router,
       clock,
       random,
-      concurrency: this.#concurrency,
+      concurrency: new ConcurrencyLimit(config.concurrency_request_limit),
+      restrictedConcurrency: new ConcurrencyLimit(restrictedLimitOf(config)),
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
       openRequests: new OpenRequests(random.uuid()),
       globalMiddleware: middlewareOf(config),
@@ -77,7 +76,8 @@ export class HttpPort {
     this.#config = config;
     this.#requestIdHeader = config.request_id_header.toLowerCase();
     this.#cors = config.cors && new CorsRules(config.cors);
-    this.#concurrency.setLimit(config.concurrency_request_limit);
+    this.#portContext.concurrency.setLimit(config.concurrency_request_limit);
+    this.#portContext.restrictedConcurrency.setLimit(restrictedLimitOf(config));
     this.#portContext = { ...this.#portContext, config, globalMiddleware: middlewareOf(config) };
   }
 
@@ -85,6 +85,7 @@ export class HttpPort {
   check(): void {
     const nowMs = this.#context.clock.monotonicMs();
     this.#portContext.concurrency.expire(nowMs);
+    this.#portContext.restrictedConcurrency.expire(nowMs);
     this.#portContext.openRequests.check(nowMs);
     this.routes.prune();
     this.#reportUnread();
@@ -261,6 +262,11 @@ export class HttpPort {
     const given = headerOf(headers, this.#requestIdHeader);
     return given !== undefined && REQUEST_ID.test(given) ? given : this.#context.random.token();
   }
+}
+
+/** Routes of restricted connections have half as many turns of their own: their handlers may never answer. */
+function restrictedLimitOf({ concurrency_request_limit: limit }: HttpConfig): number {
+  return Math.ceil(limit / 2);
 }
 
 /** Function ids in the order in which they are called. */

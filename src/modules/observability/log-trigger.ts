@@ -15,6 +15,7 @@ import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { trustedFirst } from '../../router/restricted/reach.ts';
 import type { LogFiring } from '../../telemetry/tasks.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 
@@ -116,7 +117,7 @@ export class LogTriggers implements ModuleTriggerType {
 
   fire(firings: readonly LogFiring[]): void {
     for (const { level, json } of firings) {
-      const bindings = distinctBindings([...this.#ofAll, ...this.#byLevel.of(level)]);
+      const bindings = distinctBindings(trustedFirst([...this.#ofAll, ...this.#byLevel.of(level)]));
       for (const binding of bindings) this.#fireOne(binding, json);
     }
   }

@@ -10,6 +10,7 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { trustedFirst } from '../../router/restricted/reach.ts';
 import type { Subscription } from './subscription.ts';
 import { JoinLeaveTriggers } from './triggers.ts';
 
@@ -34,7 +35,7 @@ export class JoinsAndLeaves {
 
   /** `done` is called once, at once or later, with whether every handler admitted the subscription. */
   join(subscription: Subscription, done: (isIn: boolean) => void): void {
-    const bindings = distinctBindings(this.joins.matching(subscription.stream));
+    const bindings = distinctBindings(trustedFirst(this.joins.matching(subscription.stream)));
     if (bindings.length === 0) {
       done(true);
       return;

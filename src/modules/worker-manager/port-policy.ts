@@ -56,12 +56,13 @@ export class PortPolicy {
     if (this.#inForce === undefined) {
       if (this.#functions.middlewareFunctionId === undefined) return undefined;
       const never = { idleUntilMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY };
-      return new Guard({ ...shared, ...never, access: undefined, rate: undefined });
+      return new Guard({ ...shared, ...never, access: undefined, rate: undefined, firingRate: undefined });
     }
     return new Guard({
       ...shared,
       access: new Access(this.#inForce, grant, this.#router.registrations, new ChannelShare(channels, nowMs)),
       rate: this.rate(nowMs),
+      firingRate: this.rate(nowMs),
       idleUntilMs: nowMs + registrationMs,
       expiresAtMs: nowMs + maxAgeMs,
     });

@@ -17,6 +17,8 @@ class NamePairs {
 
   pair(own: string, counting: string): void {
     this.drop(own);
+    // A hook can give one effective name to one own name after the other: the last one has it.
+    this.dropCounting(counting);
     if (own === counting) return;
     this.#counting.set(own, counting);
     this.#own.set(counting, own);
@@ -26,6 +28,11 @@ class NamePairs {
     const counting = this.#counting.get(own);
     if (counting !== undefined && this.#own.get(counting) === own) this.#own.delete(counting);
     this.#counting.delete(own);
+  }
+
+  dropCounting(counting: string): void {
+    const own = this.#own.get(counting);
+    if (own !== undefined) this.drop(own);
   }
 
   /** Names without a pair are the same on both sides. */
@@ -60,6 +67,12 @@ export class ClientNames {
   dropTrigger(ownId: string): void {
     this.#saidOfTriggers.delete(this.triggers.counting(ownId));
     this.triggers.drop(ownId);
+  }
+
+  /** Another connection has the trigger now. */
+  triggerTaken(countingId: string): void {
+    this.#saidOfTriggers.delete(countingId);
+    this.triggers.dropCounting(countingId);
   }
 
   /** The frame with the connection's own names. */
@@ -101,6 +114,8 @@ export interface GuardRules {
   /** `undefined`: a trusted connection, on a port with middleware. */
   readonly access: Access | undefined;
   readonly rate: MessageRate | undefined;
+  /** Of the calls of functions of the engine that its triggers make. */
+  readonly firingRate: MessageRate | undefined;
   readonly port: PortFunctions;
   /** Monotonic time until which the connection must have registered or called something. */
   readonly idleUntilMs: number;
@@ -125,6 +140,8 @@ export class Guard {
   readonly waiting: WaitingStep[] = [];
   waitingBytes = 0;
   isAsking = false;
+  /** The waiting frames are being handled. */
+  isTakingTurns = false;
 
   constructor(rules: GuardRules) {
     this.rules = rules;

@@ -74,6 +74,13 @@ export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionI
   return context.portPolicies.restore(of.kept, registrationsOf(context.functions));
 }
 
+/** Of equal triggers the first stands for all, and one of a restricted connection may reach less than a trusted one. */
+export function trustedFirst(bindings: Iterable<Binding>): readonly Binding[] {
+  const all = [...bindings];
+  const trusted = all.filter(({ owner }) => owner?.access === undefined);
+  return trusted.length === all.length ? all : [...new Set([...trusted, ...all])];
+}
+
 /** Whether the owner of the trigger has restricted rights. */
 export function isRestricted(context: RouterContext, of: OfTrigger): boolean {
   return of.kept !== undefined || ownerOf(context, of)?.access !== undefined;

@@ -55,17 +55,26 @@ export function askHook(
   };
   callLocally(context, call, (outcome) => {
     guard.isAsking = false;
-    if (session.state === 'closed') {
-      guard.waiting.length = 0;
-      return;
-    }
-    done(verdictOf(context, functionId, outcome));
-    for (let next = guard.waiting.shift(); next !== undefined; next = guard.waiting.shift()) {
-      guard.waitingBytes -= next.bytes;
-      next.run();
-      if (guard.isAsking) return;
-    }
+    if (session.state === 'open') done(verdictOf(context, functionId, outcome));
+    takeTurns(session, guard);
   });
+}
+
+/**
+ * A hook may be answered at once, by a refusal, while its step is on the stack: the outermost call takes all steps,
+ * because a thousand of those within each other would overflow the stack.
+ */
+function takeTurns(session: Session, guard: Guard): void {
+  if (guard.isTakingTurns) return;
+  guard.isTakingTurns = true;
+  while (!guard.isAsking && session.state === 'open') {
+    const next = guard.waiting.shift();
+    if (next === undefined) break;
+    guard.waitingBytes -= next.bytes;
+    next.run();
+  }
+  guard.isTakingTurns = false;
+  if (session.state === 'closed') guard.waiting.length = 0;
 }
 
 function verdictOf(context: RouterContext, functionId: string, { result, error }: Outcome): Changes | Refusal {

@@ -10,6 +10,7 @@ import type { Cause } from '../builtin.ts';
 import { errorLine, type Outcome } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
 import type { RouterContext } from '../context.ts';
+import { firingRefusal } from '../restricted/firing-rate.ts';
 import { isRestricted, type OfTrigger } from '../restricted/reach.ts';
 
 /** `failed`: the answer of the condition is unknown. */
@@ -31,6 +32,8 @@ export function askCondition(
   question: ConditionQuestion,
   done: (verdict: ConditionVerdict, error: string | undefined) => void,
 ): void {
+  const refusal = firingRefusal(context, question.binding, question.functionId);
+  if (refusal !== undefined) return done('failed', `Condition ${question.functionId}: ${refusal}`);
   // A connection of a restricted port may ask itself about its own triggers.
   const decides = !isRestricted(context, question);
   callLocally(context, { ...question, decides, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {

@@ -15,7 +15,8 @@ import type { Binding, Cause } from '../builtin.ts';
 import { errorLine } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
 import type { RouterContext } from '../context.ts';
-import { rightsToKeep } from '../restricted/reach.ts';
+import { firingRefusal } from '../restricted/firing-rate.ts';
+import { rightsToKeep, trustedFirst } from '../restricted/reach.ts';
 import { beginFiring, contextOf, endOutcome, spanOf } from '../session/observe.ts';
 import { askCondition, type ConditionVerdict } from './condition.ts';
 
@@ -66,11 +67,7 @@ export class Firings {
 
   /** See `RouterPort.fire`. */
   fire(bindings: Iterable<Binding>, event: Event, order: string): void {
-    const all = [...bindings];
-    // Of equal triggers the first stands for all, and one of a stranger may reach less than a trusted one.
-    const trusted = all.filter(({ owner }) => owner?.access === undefined);
-    const ordered = trusted.length === all.length ? all : [...new Set([...trusted, ...all])];
-    for (const binding of distinctBindings(ordered)) {
+    for (const binding of distinctBindings(trustedFirst(bindings))) {
       const functionId = binding.conditionFunctionId;
       if (functionId === undefined) callTarget(this.#context, binding, event);
       else this.#ask(binding, functionId, event, order);
@@ -119,6 +116,11 @@ interface Watched {
 /** Calls the function of one binding, after its condition passed. */
 export function callTarget(context: RouterContext, binding: Binding, event: Event, watched?: Watched): void {
   const { payload, depth, baggage } = event;
+  const refusal = firingRefusal(context, binding, binding.functionId);
+  if (refusal !== undefined) {
+    binding.error = refusal;
+    return watched?.done();
+  }
   const begun = context.observer && beginFiring(context.observer, context.quietTraces, binding, event);
   binding.lastFiredAtMs = context.clock.nowMs();
   binding.error = undefined;

@@ -139,7 +139,10 @@ export function bind(
   request: NewBinding<Session>,
 ): { binding: Binding; refusal: Refusal | undefined } {
   const { added, replaced } = context.triggers.add(request);
-  if (replaced !== undefined && replaced.owner !== request.owner) replaced.owner?.triggers.delete(replaced.id);
+  if (replaced !== undefined && replaced.owner !== request.owner) {
+    replaced.owner?.triggers.delete(replaced.id);
+    replaced.owner?.guard?.names.triggerTaken(replaced.id);
+  }
   const provider = providerOf(context, added);
   // A worker of the same type gets the new one under the old id; any other has to be sent the removal.
   if (replaced !== undefined && (replaced.type !== added.type || provider?.kind === 'module')) {

@@ -47,6 +47,8 @@ export interface PortContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly concurrency: ConcurrencyLimit;
+  /** The same for routes of restricted connections, which must not use up the turns of the others. */
+  readonly restrictedConcurrency: ConcurrencyLimit;
   readonly bodyBudget: ByteBudget;
   readonly openRequests: OpenRequests;
   /** Function ids in the order in which they are called. */
@@ -73,6 +75,7 @@ const LATE_WRITER_MS = 500;
 export class HttpRequest implements OpenRequest {
   readonly #port: PortContext;
   readonly #routed: RoutedRequest;
+  readonly #concurrency: ConcurrencyLimit;
   /** Its index among all open requests, which the ids of its channels contain. */
   readonly #slot: number;
   readonly #deadlineMs: number;
@@ -93,6 +96,8 @@ export class HttpRequest implements OpenRequest {
   constructor(port: PortContext, routed: RoutedRequest) {
     this.#port = port;
     this.#routed = routed;
+    const isOfRestricted = routed.target.binding?.owner?.access !== undefined;
+    this.#concurrency = isOfRestricted ? port.restrictedConcurrency : port.concurrency;
     this.#deadlineMs = routed.startedMs + port.config.default_timeout;
     this.#slot = port.openRequests.enter(this);
     this.#span = new RequestSpan(port.router, routed.exchange, routed.target, routed.traceparent);
@@ -162,7 +167,8 @@ export class HttpRequest implements OpenRequest {
 
   /** Takes its turn among the requests that are handled, or waits for it. */
   #enter(): void {
-    const { concurrency, clock } = this.#port;
+    const { clock } = this.#port;
+    const concurrency = this.#concurrency;
     if (concurrency.tryEnter()) return this.#admitted();
     this.#cancelWait = concurrency.wait(
       { admitted: () => this.#admitted(), expired: () => this.fail(OVERLOADED) },
@@ -173,7 +179,7 @@ export class HttpRequest implements OpenRequest {
 
   #admitted(): void {
     this.#cancelWait = undefined;
-    if (this.#isOver) return this.#port.concurrency.leave();
+    if (this.#isOver) return this.#concurrency.leave();
     this.#holdsTurn = true;
     const { target, text } = this.#routed;
     const { globalMiddleware } = this.#port;
@@ -336,6 +342,6 @@ export class HttpRequest implements OpenRequest {
   #endTurn(): void {
     if (!this.#holdsTurn) return;
     this.#holdsTurn = false;
-    this.#port.concurrency.leave();
+    this.#concurrency.leave();
   }
 }

@@ -48,6 +48,15 @@ describe('inactive bindings', () => {
   });
 });
 
+test('Large configs are compared by their digests', () => {
+  const large = 'x'.repeat(60_000);
+  const bindings = ['a', 'b', 'b'].map((end, index) =>
+    bound(String(index), newExecutor(index), { metadata: rawJson(large + end) }),
+  );
+  expect(fired(bindings)).toEqual(['0', '1']);
+  expect(bindings.map(({ face }) => face?.length)).toEqual([44, 44, 44]);
+});
+
 function fired(bindings: TriggerBinding<Executor>[]): string[] {
   return distinctBindings(bindings).map(({ id }) => id);
 }

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Access, ANONYMOUS } from '../../../../src/core/access/access.ts';
+import { rawJson } from '../../../../src/protocol/json/byte-string.ts';
+import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
@@ -119,6 +122,21 @@ describe('triggers', () => {
     });
     expect(caller.errorCodeOf(caller.invoke('engine::registered-triggers::info', { id: 'x' }))).toBe('NOT_FOUND');
   });
+});
+
+test('[X10] A call without a caller, as of a trigger of a page, is not shown durable triggers as its own', async () => {
+  const { engine, caller } = setUp();
+  caller.invoke('engine::register_trigger', { trigger_type: 'webhook', function_id: 'secret', config: { path: '/x' } });
+  await engine.turn();
+  const policy = { expose: [], triggerTypes: new Set<string>(), sharedQueues: new Set<string>() };
+  const id = 'engine::registered-triggers::list';
+  const grant = { ...ANONYMOUS, allowed: new Set([id]) };
+  const rights = new Access({ port: 'p', policy }, grant, engine.port.registrations);
+  const answers: unknown[] = [];
+  engine.port.call({ functionId: id, payload: Payload.ofText(rawJson({})), depth: 0, rights }, ({ result }) =>
+    answers.push(result?.asText()),
+  );
+  expect(answers).toEqual(['{"registered_triggers":[]}']);
 });
 
 function setUp(): { engine: EngineInMemory; caller: TestWorker; worker: TestWorker } {

@@ -340,7 +340,12 @@ describe('shape numbers', () => {
   test('[wire 2.4] are not given to a restricted connection, whose payloads hold their keys', () => {
     const { engine, worker } = setUp();
     const none = { functions: undefined, triggers: undefined, triggerTypes: undefined };
-    const rules = { access: undefined, rate: undefined, port: { hooks: none, middlewareFunctionId: undefined } };
+    const rules = {
+      access: undefined,
+      rate: undefined,
+      firingRate: undefined,
+      port: { hooks: none, middlewareFunctionId: undefined },
+    };
     const guard = new Guard({
       ...{ ...rules, askMsMax: 1000 },
       ...{ idleUntilMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY },
