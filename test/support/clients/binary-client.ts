@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { FLAG, KIND } from '../../../src/protocol/binary/binary-layout.ts';
 import { BatchReader, type BatchVisitor, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
-import { SUBPROTOCOL_BINARY } from '../../../src/protocol/frames/subprotocols.ts';
+import { SUBPROTOCOL_MSGPACK } from '../../../src/protocol/frames/subprotocols.ts';
 import { rawJson } from '../../../src/protocol/json/byte-string.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
 import { within } from '../wait-for.ts';
@@ -39,7 +39,7 @@ export class BinaryClient implements AsyncDisposable {
     socket.on('error', () => {});
   }
 
-  static async connect(url: string, subprotocol: string = SUBPROTOCOL_BINARY): Promise<BinaryClient> {
+  static async connect(url: string, subprotocol: string = SUBPROTOCOL_MSGPACK): Promise<BinaryClient> {
     const client = new BinaryClient(new WebSocket(url, [subprotocol], { perMessageDeflate: false }));
     // `once` rejects with the socket's own error when the upgrade is refused.
     await once(client.socket, 'open');
