@@ -119,17 +119,14 @@ export class MessagePackCheck {
 
   #key(at: number): number {
     const tag = this.#bytes[at] ?? 0;
-    const isText = (tag >= 0xa0 && tag < 0xc0) || (tag >= 0xd9 && tag <= 0xdb);
-    if (!isText) this.#refuse(at, 'a key that is not text');
+    const isShort = tag >= 0xa0 && tag < 0xc0;
+    if (!isShort && (tag < 0xd9 || tag > 0xdb)) this.#refuse(at, 'a key that is not text');
     const end = this.#value(at, 0);
-    if (this.#isPrototype(end - PROTOTYPE.length, at)) {
+    const start = at + 1 + (isShort ? 0 : widthOf(tag));
+    if (end - start === PROTOTYPE.length && PROTOTYPE.every((unit, index) => this.#bytes[start + index] === unit)) {
       this.#refuse(at, 'the key __proto__: send the payload as JSON text');
     }
     return end;
-  }
-
-  #isPrototype(start: number, at: number): boolean {
-    return start > at && PROTOTYPE.every((unit, index) => this.#bytes[start + index] === unit);
   }
 
   #text(start: number, length: number): number {
