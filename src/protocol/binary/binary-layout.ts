@@ -1,5 +1,6 @@
-// The binary form of the wire, `svc.compact.v1` and `svc.msgpack.v2`: the place of each field in a message. docs/protocol.md describes it in
-// words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it uses no Node built-in.
+// The binary form of the wire, `svc.compact.v1` and `svc.msgpack.v2`: the place of each field in a message.
+// docs/protocol.md describes it in words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it
+// uses no Node built-in.
 //
 // One WebSocket message carries any number of these, one after the other. All numbers are little-endian.
 //

@@ -25,8 +25,9 @@ export class MessagePackCheck {
    * that are not UTF-8 are wrong too.
    */
   offenceOf(bytes: Uint8Array, start: number, end: number, checksTexts: boolean): string | undefined {
-    if (end - start > MESSAGE_PACK_BYTES_MAX) {
-      return `${end - start} bytes of MessagePack; the limit is ${MESSAGE_PACK_BYTES_MAX}: send a larger payload as JSON text`;
+    const length = end - start;
+    if (length > MESSAGE_PACK_BYTES_MAX) {
+      return `${length} bytes; the limit is ${MESSAGE_PACK_BYTES_MAX}: send a larger payload as JSON text`;
     }
     this.#bytes = bytes;
     this.#start = start;
@@ -138,8 +139,8 @@ export class MessagePackCheck {
   /** `mask`: the bits of the second byte that belong to the exponent, which are all set in what is not finite. */
   #float(start: number, width: number, mask: number): number {
     const end = this.#skip(start, width);
-    const isFinite = ((this.#bytes[start] ?? 0) & 0x7f) !== 0x7f || ((this.#bytes[start + 1] ?? 0) & mask) !== mask;
-    if (!isFinite) this.#refuse(start - 1, 'a number that is not finite, which JSON does not have: send null');
+    const isInfinite = ((this.#bytes[start] ?? 0) & 0x7f) === 0x7f && ((this.#bytes[start + 1] ?? 0) & mask) === mask;
+    if (isInfinite) this.#refuse(start - 1, 'a number that is not finite, which JSON does not have: send null');
     return end;
   }
 
