@@ -9,7 +9,7 @@ const CALL_BYTES = 24;
 const RESULT_BYTES = 16;
 /** How many further functions the responder registers: 5 000 for each connection, as the engine's limit has it. */
 const [, , role, extra = '0', url = process.argv[3]] = process.argv;
-const socket = new WebSocket(url ?? '', 'svc.msgpack.v1', { perMessageDeflate: false, skipUTF8Validation: true });
+const socket = new WebSocket(url ?? '', 'svc.msgpack.v2', { perMessageDeflate: false, skipUTF8Validation: true });
 await once(socket, 'open');
 
 const SLOTS = 65_536;

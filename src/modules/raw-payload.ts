@@ -15,7 +15,7 @@ const NO_INPUT = Buffer.alloc(0);
 /** The bytes of the payload, unchanged if it came as JSON. Throws if they cannot be read. */
 export function storeInput(functionId: string, payload: Payload | undefined): Buffer {
   const input = payload === undefined ? NO_INPUT : payload.asJsonBytes();
-  if (input === undefined) throw unreadablePayload(`the payload for ${functionId}`);
+  if (input === undefined) throw unreadablePayload(`the payload for ${functionId}`, payload);
   return input;
 }
 

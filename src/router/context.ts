@@ -16,6 +16,7 @@ import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
+import type { MessagePackForm } from '../protocol/payload/message-pack.ts';
 import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudge } from './builtin.ts';
 import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
@@ -83,6 +84,7 @@ export interface RouterContext {
   readonly channels: Channels;
   readonly payloadShare: PayloadShare;
   readonly compact: CompactPayloads;
+  readonly messagePack: MessagePackForm;
   readonly payloadSizes: PayloadSizeCheck;
   /** Requests to addresses that users configured (X16 to X18). */
   readonly outgoing: OutgoingClient;

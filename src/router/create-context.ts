@@ -15,6 +15,7 @@ import type { Logger } from '../effects/logger.ts';
 import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { OpenSpillFile } from '../effects/spill-file.ts';
+import { MessagePackForm } from '../protocol/payload/message-pack.ts';
 import { ModuleExecutor } from './builtin.ts';
 import { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import { type ChannelSettings, Channels } from './channels/channels.ts';
@@ -65,6 +66,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     }),
     payloadShare: new PayloadShare(),
     compact: new CompactPayloads(),
+    messagePack: new MessagePackForm(),
     payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),
     outgoing: options.outgoing,
     environment: options.environment,

@@ -12,7 +12,7 @@ import { equalSecrets } from '../effects/random.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
 import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/frames/decode.ts';
 import type { Reattach, WorkerFrame } from '../protocol/frames/frames.ts';
-import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/frames/subprotocols.ts';
+import { isBinaryForm, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/frames/subprotocols.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
 import { BinarySendQueue, type FlushQueue, TextSendQueue } from '../transport/send-queue.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
@@ -84,7 +84,7 @@ export class Router {
     });
     context.announce.workerEvent('worker_connected', session.workerId);
     return {
-      message: this.#wayIn(session, subprotocol),
+      message: this.#wayIn(session),
       heard: () => {
         session.lastHeardMs = context.clock.monotonicMs();
       },
@@ -109,20 +109,22 @@ export class Router {
     const options = { socket, flushes: this.#flushes, bytesMax: limits.outboundCloseBytes, events };
     if (isBinaryForm(subprotocol)) {
       const sendQueue = new BinarySendQueue(options);
-      const shapes = subprotocol === SUBPROTOCOL_COMPACT ? this.context.compact.shapes : undefined;
-      return { sendQueue, wire: new BinaryWire(sendQueue, shapes) };
+      const { compact, messagePack } = this.context;
+      const form = subprotocol === SUBPROTOCOL_COMPACT ? compact : messagePack;
+      return { sendQueue, wire: new BinaryWire(sendQueue, form) };
     }
     const sendQueue = new TextSendQueue(options);
     return { sendQueue, wire: new JsonWire(sendQueue, subprotocol !== undefined) };
   }
 
-  #wayIn(session: Session, subprotocol: Subprotocol | undefined): SocketEvents['message'] {
-    if (!isBinaryForm(subprotocol)) {
+  #wayIn(session: Session): SocketEvents['message'] {
+    const { wire } = session;
+    if (!(wire instanceof BinaryWire)) {
       return (bytes, isBinary) => {
         if (this.#hears(session)) this.#receiveJson(session, bytes, isBinary);
       };
     }
-    const frames = new BinaryFrames(this.context, session, (bytes) => this.#receiveControl(session, bytes));
+    const frames = new BinaryFrames(this.context, session, wire, (bytes) => this.#receiveControl(session, bytes));
     return (bytes, isBinary) => {
       if (!this.#hears(session)) return;
       if (isBinary) {
@@ -248,10 +250,6 @@ export class Router {
     this.context.counters.count('connections.closed', 'frame_dropped');
     withdraw(this.context, session, 'terminate');
   }
-}
-
-function isBinaryForm(subprotocol: Subprotocol | undefined): boolean {
-  return subprotocol === SUBPROTOCOL_BINARY || subprotocol === SUBPROTOCOL_COMPACT;
 }
 
 const NOT_TEXT: DecodeRefusal = { type: 'refused', reason: 'not UTF-8 text' };

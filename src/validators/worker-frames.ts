@@ -47,7 +47,7 @@ export const validateInvocationResult = typia.createValidate<InvocationResult<st
 export const validateReattach = typia.createValidate<Reattach>();
 
 /**
- * A call: known flags; no compact flag without a payload; a function number below NAMES_MAX; a timeout up to an hour;
+ * A call: known flags; no packed payload without a payload; a function number below NAMES_MAX; a timeout up to an hour;
  * any depth that the field can hold.
  */
 interface CheckedCallHeader {

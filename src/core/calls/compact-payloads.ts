@@ -4,8 +4,10 @@
 // A number is assigned once and never taken back, because payloads that use it may be in transit. The table is bounded:
 // SHAPES_MAX key lists of SHAPE_TEXT_BYTES_MAX each. A payload whose shape has no number carries its keys.
 
+import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { nodeText } from '../../protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
+import type { PackedForm } from '../../protocol/payload/payload.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
 
 interface Entry {
@@ -45,8 +47,37 @@ export class ShapeTable {
   }
 }
 
-export class CompactPayloads {
+/** Compact payloads for parts of the engine, and connections, that need the value in another form. */
+export class CompactPayloads implements PackedForm {
+  readonly name = 'compact';
   readonly shapes = new ShapeTable();
-  /** For parts of the engine, and connections, that need the value as JSON. */
-  readonly decoder = new CompactDecoder(nodeText, (number) => this.shapes.shape(number));
+  readonly #decoder = new CompactDecoder(nodeText, (number) => this.shapes.shape(number));
+
+  textOf(bytes: Buffer, start: number, end: number): RawJson | undefined {
+    const value = this.valueOf(bytes, start, end);
+    return value === undefined ? undefined : rawJson(value);
+  }
+
+  /** The keys are counted for every object. */
+  isLongerThan(bytes: Buffer, start: number, end: number, bytesMax: number): boolean {
+    return this.valueOf(bytes, start, end) !== undefined && end - start + this.#decoder.keysLength > bytesMax;
+  }
+
+  valueOf(bytes: Buffer, start: number, end: number): unknown {
+    return this.#decode(bytes, start, end).value;
+  }
+
+  offenceOf(bytes: Buffer, start: number, end: number): string | undefined {
+    return this.#decode(bytes, start, end).offence;
+  }
+
+  #decode(bytes: Buffer, start: number, end: number): { readonly value?: unknown; readonly offence?: string } {
+    try {
+      return { value: this.#decoder.decode(bytes, start, end) };
+    } catch (error) {
+      return { offence: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.#decoder.forget();
+    }
+  }
 }

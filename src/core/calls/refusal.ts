@@ -7,6 +7,7 @@
 import type { ErrorCode } from '../../protocol/frames/errors.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import { mismatchText } from '../../protocol/json/expected-text.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 
 export class Refusal extends Error {
   readonly code: ErrorCode;
@@ -35,8 +36,11 @@ export const refusals = {
 };
 
 /** A payload of the binary wire is parsed only where it must become text; only then invalid JSON is found. */
-export function unreadablePayload(what: string): Refusal {
-  return new Refusal('BAD_REQUEST', `${what[0]?.toUpperCase()}${what.slice(1)} is not JSON, or nested too deep`);
+export function unreadablePayload(what: string, payload: Payload | undefined): Refusal {
+  const offence = payload?.offence;
+  const subject = `${what[0]?.toUpperCase()}${what.slice(1)}`;
+  if (offence === undefined) return new Refusal('BAD_REQUEST', `${subject} is not JSON, or nested too deep`);
+  return new Refusal('BAD_REQUEST', `${subject} is not readable ${payload?.form}: ${offence}`);
 }
 
 interface FieldError {

@@ -152,7 +152,7 @@ export function threadFunctions(
       // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
       assertTrusted(id, call);
       const input = payload?.asJsonBytes();
-      if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`);
+      if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
       collector.flush();
       void client.ask(id, input).then((answer) => {
         if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));

@@ -29,7 +29,7 @@ function publish(id: string, { topics, payloadBytesMax }: QueueFunctionContext):
     description: 'Publishes a message: every subscribed function gets a copy, at least once',
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const bytes = payload === undefined ? Buffer.alloc(0) : payload.asJsonBytes();
-      if (bytes === undefined) throw unreadablePayload(`the payload for ${id}`);
+      if (bytes === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
       const input = new CommandInput(id, bytes);
       const topic = readTopic(input.json('topic'));
       const data = Buffer.from(input.json('data') ?? Buffer.from('null'));

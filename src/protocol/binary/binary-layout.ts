@@ -1,5 +1,6 @@
-// The binary form of the wire, `svc.msgpack.v1`: the place of each field in a message. docs/protocol.md describes it in
-// words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it uses no Node built-in.
+// The binary form of the wire, `svc.compact.v1` and `svc.msgpack.v2`: the place of each field in a message.
+// docs/protocol.md describes it in words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it
+// uses no Node built-in.
 //
 // One WebSocket message carries any number of these, one after the other. All numbers are little-endian.
 //
@@ -12,8 +13,8 @@
 //   RESULT          u32 id, low · u32 id, high · the payload or error, to the end                  (from byte 16)
 //   SHAPE           u32 number · a key list, JSON; towards the engine a request for its number     (from byte 8)
 //
-// Payloads are JSON text, or in the compact form of compact-layout.ts. Code that only passes them on does not read
-// them.
+// Payloads are JSON text, or packed: in the compact form of compact-layout.ts on `svc.compact.v1`, MessagePack on
+// `svc.msgpack.v2`. Code that only passes them on does not read them.
 
 export const KIND = { control: 1, name: 2, call: 3, result: 4, shape: 5 } as const;
 
@@ -34,8 +35,8 @@ export const FLAG = {
   isUntraced: 64,
   /** RESULT: the payload is an error. */
   isError: 64,
-  /** CALL, RESULT, if `svc.compact.v1` was selected: the payload is in the compact form. Never set for an error. */
-  compact: 128,
+  /** CALL, RESULT: the payload is packed, in the form of the connection. Never set for an error. */
+  packed: 128,
 } as const;
 
 /** Bytes before the content of a message. */

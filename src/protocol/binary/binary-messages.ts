@@ -342,7 +342,7 @@ export interface CallFields {
 
 function flagsOf(payload: Payload | undefined): number {
   if (payload === undefined) return 0;
-  return payload.isCompact ? FLAG.payload | FLAG.compact : FLAG.payload;
+  return payload.form === 'JSON' ? FLAG.payload : FLAG.payload | FLAG.packed;
 }
 
 function putU32(buffer: Uint8Array, at: number, value: number): void {

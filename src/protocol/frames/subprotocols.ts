@@ -1,9 +1,9 @@
 // What a client may request when it upgrades. A client that requests nothing speaks the JSON protocol of `iii`.
 
-/** The binary form of `binary-layout.ts`, spoken by our own SDK. */
-export const SUBPROTOCOL_BINARY = 'svc.msgpack.v1';
-/** The same, with payloads that may also be in the compact form of `compact-layout.ts`. */
+/** The binary form of `binary-layout.ts` with compact payloads (`compact-layout.ts`), spoken by our own SDK. */
 export const SUBPROTOCOL_COMPACT = 'svc.compact.v1';
+/** The binary form with MessagePack payloads: for clients of any language. */
+export const SUBPROTOCOL_MSGPACK = 'svc.msgpack.v2';
 /** JSON frames, spoken by our own SDK: the engine may add fields and frames that `iii` does not know. */
 export const SUBPROTOCOL_JSON = 'svc.json.v1';
 
@@ -17,6 +17,10 @@ export const SUBPROTOCOL_AUTHORIZATION = 'Authorization';
 export const SUBPROTOCOL_STREAM = 'svc.stream.v1';
 
 /** For worker connections, in the engine's order of preference. */
-export const SUBPROTOCOLS = [SUBPROTOCOL_COMPACT, SUBPROTOCOL_BINARY, SUBPROTOCOL_JSON] as const;
+export const SUBPROTOCOLS = [SUBPROTOCOL_COMPACT, SUBPROTOCOL_MSGPACK, SUBPROTOCOL_JSON] as const;
 
 export type Subprotocol = (typeof SUBPROTOCOLS)[number];
+
+export function isBinaryForm(subprotocol: string | undefined): boolean {
+  return subprotocol === SUBPROTOCOL_COMPACT || subprotocol === SUBPROTOCOL_MSGPACK;
+}

@@ -29,8 +29,8 @@ export function byteStringToText(bytes: ByteString): string {
 }
 
 /** A value of the engine itself as JSON to send; `undefined` has no JSON form and becomes null. */
-export function rawJson(value: unknown): RawJson {
-  return asRawJson(textToByteString(JSON.stringify(value) ?? 'null'));
+export function rawJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): RawJson {
+  return asRawJson(textToByteString(JSON.stringify(value, replacer) ?? 'null'));
 }
 
 /** The same for a text. Nearly all texts that are written for a call need no escape. */

@@ -1,34 +1,54 @@
 // A user's value on its way through the engine, in the form in which it arrived: text of a JSON frame, or bytes of a
-// binary one, JSON or compact. It is read only when code asks for its text.
+// binary one, which are JSON or packed. It is read only when code asks for its text.
 //
 // A payload of bytes is a view of the message it arrived in: it is valid until the callback for that message returns.
 
 import { isUtf8 } from 'node:buffer';
-import { asRawJson, RAW_NULL, type RawJson, rawJson } from '../json/byte-string.ts';
+import { asRawJson, RAW_NULL, type RawJson } from '../json/byte-string.ts';
 import { skipSpace, skipValue } from '../json/json-scan.ts';
-import type { CompactDecoder } from './compact-decode.ts';
 import { emptySections, OWN_SHAPE, readSections, referenceAt } from './compact-layout.ts';
+
+/** A form of payloads other than JSON text. */
+export interface PackedForm {
+  readonly name: 'compact' | 'MessagePack';
+  /** The value as JSON; undefined if the bytes are invalid, or JSON cannot express it. */
+  textOf(bytes: Buffer, start: number, end: number): RawJson | undefined;
+  /** Whether the value takes more than that many bytes as JSON, as far as this is cheap to find out. */
+  isLongerThan(bytes: Buffer, start: number, end: number, bytesMax: number): boolean;
+  /** What is wrong with the bytes, as far as that shows without reading the value. */
+  offenceOf(bytes: Buffer, start: number, end: number): string | undefined;
+  /** The value, for code that reads its parts. Absent where its text serves as well. */
+  valueOf?(bytes: Buffer, start: number, end: number): unknown;
+}
+
+/** Writes JSON values in MessagePack. */
+export interface MessagePackWriter extends PackedForm {
+  /** Undefined if MessagePack cannot express the value. */
+  write(value: unknown): Buffer | undefined;
+}
 
 export class Payload {
   readonly #bytes: Buffer | undefined;
   readonly #start: number;
   readonly #end: number;
-  /** Set for bytes in the compact form. */
-  readonly #decoder: CompactDecoder | undefined;
+  /** Set for packed bytes. */
+  readonly #form: PackedForm | undefined;
   #text: RawJson | undefined;
+  /** The same value in MessagePack. */
+  #messagePack: Payload | undefined;
 
   private constructor(
     bytes: Buffer | undefined,
     start: number,
     end: number,
     text: RawJson | undefined,
-    decoder: CompactDecoder | undefined,
+    form: PackedForm | undefined,
   ) {
     this.#bytes = bytes;
     this.#start = start;
     this.#end = end;
     this.#text = text;
-    this.#decoder = decoder;
+    this.#form = form;
   }
 
   static ofText(text: RawJson): Payload {
@@ -39,55 +59,71 @@ export class Payload {
     return new Payload(bytes, start, end, undefined, undefined);
   }
 
-  static ofCompact(bytes: Buffer, start: number, end: number, decoder: CompactDecoder): Payload {
-    return new Payload(bytes, start, end, undefined, decoder);
+  static ofPacked(bytes: Buffer, start: number, end: number, form: PackedForm): Payload {
+    return new Payload(bytes, start, end, undefined, form);
   }
 
-  get isCompact(): boolean {
-    return this.#decoder !== undefined;
+  get form(): PackedForm['name'] | 'JSON' {
+    return this.#form?.name ?? 'JSON';
   }
 
   get byteLength(): number {
     return this.#end - this.#start;
   }
 
-  /**
-   * Whether the value takes more than that many bytes as JSON, as far as this is cheap to find out: the keys of a
-   * compact payload are counted for every object.
-   */
+  /** Whether the value takes more than that many bytes as JSON, as far as this is cheap to find out. */
   isLongerThan(bytesMax: number): boolean {
     if (this.byteLength > bytesMax) return true;
-    if (this.#decoder === undefined || this.readCompact() === undefined) return false;
-    return this.byteLength + this.#decoder.keysLength > bytesMax;
+    if (this.#bytes === undefined || this.#form === undefined) return false;
+    return this.#form.isLongerThan(this.#bytes, this.#start, this.#end, bytesMax);
   }
 
   /** The value as text for a JSON frame; `undefined` if it cannot be read, or is nested too deep. */
   asText(): RawJson | undefined {
     if (this.#text === undefined && this.#bytes !== undefined) {
       this.#text =
-        this.#decoder === undefined
+        this.#form === undefined
           ? readJson(this.#bytes, this.#start, this.#end)
-          : convert(this.#decoder, this.#bytes, this.#start, this.#end);
+          : this.#form.textOf(this.#bytes, this.#start, this.#end);
     }
     return this.#text;
   }
 
+  /** Why it cannot be read, as far as the form can say it. */
+  get offence(): string | undefined {
+    if (this.#bytes === undefined || this.#form === undefined) return undefined;
+    return this.#form.offenceOf(this.#bytes, this.#start, this.#end);
+  }
+
   /** The value of a compact payload, for code that reads its parts; `undefined` if it cannot be read. */
   readCompact(): unknown {
-    if (this.#bytes === undefined || this.#decoder === undefined) return undefined;
-    return decode(this.#decoder, this.#bytes, this.#start, this.#end);
+    return this.#bytes === undefined ? undefined : this.#form?.valueOf?.(this.#bytes, this.#start, this.#end);
   }
 
   /** The same value as JSON; `undefined` if it cannot be read. */
   asJson(): Payload | undefined {
-    if (this.#decoder === undefined) return this;
+    if (this.#form === undefined) return this;
     const text = this.asText();
     return text === undefined ? undefined : Payload.ofText(text);
   }
 
+  /**
+   * The same value for a client that reads MessagePack: JSON text stays as it is, and so does what MessagePack cannot
+   * express. `undefined` if it cannot be read.
+   */
+  asMessagePack(form: MessagePackWriter): Payload | undefined {
+    if (this.#form === undefined || this.#form.name === 'MessagePack') return this;
+    if (this.#messagePack === undefined) {
+      const value = this.readCompact();
+      const bytes = value === undefined ? undefined : form.write(value);
+      this.#messagePack = bytes === undefined ? this.asJson() : Payload.ofPacked(bytes, 0, bytes.length, form);
+    }
+    return this.#messagePack;
+  }
+
   /** The value as bytes of JSON: an unchecked view if it arrived as JSON; `undefined` if it cannot be read. */
   asJsonBytes(): Buffer | undefined {
-    if (this.#bytes !== undefined && this.#decoder === undefined) return this.#bytes.subarray(this.#start, this.#end);
+    if (this.#bytes !== undefined && this.#form === undefined) return this.#bytes.subarray(this.#start, this.#end);
     const text = this.asText();
     return text === undefined ? undefined : Buffer.from(text, 'latin1');
   }
@@ -122,20 +158,4 @@ function readJson(bytes: Buffer, start: number, end: number): RawJson | undefine
   const after = skipValue(value, first, 0);
   if (after < 0 || skipSpace(value, after) !== value.length) return undefined;
   return asRawJson(value.toString('latin1', first, after));
-}
-
-function convert(decoder: CompactDecoder, bytes: Buffer, start: number, end: number): RawJson | undefined {
-  const value = decode(decoder, bytes, start, end);
-  return value === undefined ? undefined : rawJson(value);
-}
-
-function decode(decoder: CompactDecoder, bytes: Buffer, start: number, end: number): unknown {
-  try {
-    return decoder.decode(bytes, start, end);
-  } catch {
-    // The code that asked for the text answers the sender that there is none; the position of the error is not needed.
-    return undefined;
-  } finally {
-    decoder.forget();
-  }
 }

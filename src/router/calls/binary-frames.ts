@@ -22,7 +22,7 @@ import type { CallRequest, RouterContext } from '../context.ts';
 import { admitCall, chargeMessage, guardCall } from '../restricted/guarded-calls.ts';
 import { contextOfCaller } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
-import { BinaryWire } from '../session/wire.ts';
+import type { BinaryWire } from '../session/wire.ts';
 import { outcomeOf } from './call.ts';
 import { checkedErrorPayload, settle } from './in-flight.ts';
 import { deliver, ownName, refuse } from './invoke.ts';
@@ -37,15 +37,14 @@ export class BinaryFrames implements BatchVisitor {
   readonly #reader = new BatchReader();
   readonly #names: (string | undefined)[] = [];
   #message: Buffer = Buffer.alloc(0);
-  /** Set where the client asked for compact payloads. */
-  readonly #compactWire: BinaryWire | undefined;
+  readonly #wire: BinaryWire;
   #shapesAsked = 0;
 
-  constructor(context: RouterContext, session: Session, takeControl: TakeControl) {
+  constructor(context: RouterContext, session: Session, wire: BinaryWire, takeControl: TakeControl) {
     this.#context = context;
     this.#session = session;
+    this.#wire = wire;
     this.#takeControl = takeControl;
-    this.#compactWire = session.wire instanceof BinaryWire && session.wire.takesCompact ? session.wire : undefined;
   }
 
   receive(bytes: Uint8Array): void {
@@ -69,13 +68,13 @@ export class BinaryFrames implements BatchVisitor {
     this.#noteMessage();
     const { compact, counters, logger } = this.#context;
     const { guard, displayName } = this.#session;
-    const wire = this.#compactWire;
+    const isCompact = this.#wire.form.name === 'compact';
     const mayAsk = guard === undefined && ++this.#shapesAsked <= SHAPES_ASKED_MAX;
     const number = mayAsk ? compact.shapes.numberOf(this.#text(start, end)) : -1;
-    if (number === undefined || wire === undefined) {
+    if (number === undefined || !isCompact) {
       this.refuse('a shape that is not a list of keys, or on a connection without compact payloads');
     } else if (number >= 0) {
-      wire.sendShape(number);
+      this.#wire.sendShape(number);
     } else {
       // Payloads of that shape carry their keys.
       counters.count('shapes.refused');
@@ -85,10 +84,6 @@ export class BinaryFrames implements BatchVisitor {
 
   call(header: Readonly<CallHeader>): void {
     const { flags, idLow, depth } = header;
-    if ((flags & FLAG.compact) !== 0 && this.#compactWire === undefined) {
-      this.refuseCall(idLow, (flags & FLAG.isVoid) !== 0, NOT_ASKED_FOR);
-      return;
-    }
     const session = this.#session;
     const functionId = this.#names[header.functionNumber];
     const caller = (flags & FLAG.isVoid) === 0 ? session : undefined;
@@ -131,10 +126,6 @@ export class BinaryFrames implements BatchVisitor {
 
   result(header: Readonly<ResultHeader>): void {
     this.#noteMessage();
-    if ((header.flags & FLAG.compact) !== 0 && this.#compactWire === undefined) {
-      this.refuseResult(header.idLow, header.idHigh, NOT_ASKED_FOR);
-      return;
-    }
     const call = this.#context.calls.findByNumbers(header.idLow, header.idHigh, this.#session);
     if (call === undefined) {
       this.#context.counters.count('invocations.late_results');
@@ -177,8 +168,8 @@ export class BinaryFrames implements BatchVisitor {
 
   #payload(flags: number, start: number, end: number): Payload | undefined {
     if ((flags & FLAG.payload) === 0) return undefined;
-    if ((flags & FLAG.compact) === 0) return Payload.ofBytes(this.#message, start, end);
-    return Payload.ofCompact(this.#message, start, end, this.#context.compact.decoder);
+    if ((flags & FLAG.packed) === 0) return Payload.ofBytes(this.#message, start, end);
+    return Payload.ofPacked(this.#message, start, end, this.#wire.form);
   }
 
   /** Null counts as absent, as in the JSON form. */
@@ -192,5 +183,3 @@ export class BinaryFrames implements BatchVisitor {
     return this.#message.toString('utf8', start, end);
   }
 }
-
-const NOT_ASKED_FOR = 'a compact payload on a connection that did not ask for them';

@@ -103,7 +103,7 @@ export function answer(caller: Caller, ref: CallerRef, functionId: string, outco
 function readable(caller: Session, functionId: string, outcome: Outcome): Outcome {
   const payload = outcome.error ?? outcome.result;
   if (payload === undefined || caller.wire.admit(payload)) return outcome;
-  return outcomeOf(unreadablePayload(`the answer of ${functionId}`));
+  return outcomeOf(unreadablePayload(`the answer of ${functionId}`, payload));
 }
 
 /** The error of a binary result: parsed here, because callers and observers rely on its shape. */

@@ -122,9 +122,9 @@ function refuseUnselected(entry: WorkerFunction<Session>, request: CallRequest, 
 function checkPayload(context: RouterContext, executor: Session, request: CallRequest): Refusal | undefined {
   const { data, metadata, functionId } = request;
   if (data !== undefined && !isReadable(context, executor, data))
-    return unreadablePayload(`the payload for ${functionId}`);
+    return unreadablePayload(`the payload for ${functionId}`, data);
   if (metadata !== undefined && !isReadable(context, executor, metadata)) {
-    return unreadablePayload(`the metadata for ${functionId}`);
+    return unreadablePayload(`the metadata for ${functionId}`, metadata);
   }
   return undefined;
 }

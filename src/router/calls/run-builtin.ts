@@ -84,7 +84,7 @@ function runParsed(context: RouterContext, builtin: BuiltinDefinition, request: 
 function readData({ data, functionId }: CallRequest): unknown {
   if (data === undefined) return null;
   const text = data.asText();
-  if (text === undefined) throw unreadablePayload(`the payload for ${functionId}`);
+  if (text === undefined) throw unreadablePayload(`the payload for ${functionId}`, data);
   return parseRawJson(text);
 }
 

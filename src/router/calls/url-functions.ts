@@ -26,7 +26,9 @@ export function callUrl(context: RouterContext, target: UrlFunction, request: Ca
   const body = bodyOf(request);
   const ofRestricted = isCausedByRestricted(request);
   const refusal =
-    body === undefined ? unreadablePayload(`the payload for ${request.functionId}`) : inFlightRefusal(target, request);
+    body === undefined
+      ? unreadablePayload(`the payload for ${request.functionId}`, request.data)
+      : inFlightRefusal(target, request);
   if (body === undefined || refusal !== undefined) {
     if (request.caller === undefined) context.counters.count('invocations.void_dropped', refusal?.code);
     else if (refusal !== undefined) answer(request.caller, request.ref, request.functionId, outcomeOf(refusal));

@@ -5,13 +5,15 @@
 // Binary: messages gather in one buffer and leave as one frame at the end of the turn.
 
 import { withDepth } from '../../core/calls/call-depth.ts';
-import type { ShapeTable } from '../../core/calls/compact-payloads.ts';
+import { CompactPayloads } from '../../core/calls/compact-payloads.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
 import { encodeEngineFrame } from '../../protocol/frames/encode.ts';
 import type { EngineFrame, InvocationResult, InvokeFunction, TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { asRawJson, quoted, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
+import type { MessagePackForm } from '../../protocol/payload/message-pack.ts';
+import { MESSAGE_PACK_BYTES_MAX } from '../../protocol/payload/message-pack-check.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
 import type { BinarySendQueue, TextSendQueue } from '../../transport/send-queue.ts';
@@ -99,27 +101,21 @@ export class BinaryWire implements Wire {
   readonly #sendQueue: BinarySendQueue;
   /** Functions whose number was sent to this client. */
   readonly #numbers = new Map<string, number>();
-  /** Set where the client takes compact payloads: all known shapes, and by number those that were sent to it. */
-  readonly #shapes: ShapeTable | undefined;
+  /** The form of packed payloads of this client. */
+  readonly form: CompactPayloads | MessagePackForm;
+  /** By number, the shapes that were sent to this client. */
   #sentShapes: Uint8Array | undefined = undefined;
 
-  constructor(sendQueue: BinarySendQueue, shapes: ShapeTable | undefined) {
+  constructor(sendQueue: BinarySendQueue, form: CompactPayloads | MessagePackForm) {
     this.#sendQueue = sendQueue;
-    this.#shapes = shapes;
-  }
-
-  get takesCompact(): boolean {
-    return this.#shapes !== undefined;
+    this.form = form;
   }
 
   admit(payload: Payload): boolean {
-    if (!payload.isCompact) return true;
-    return this.#shapes === undefined ? payload.asText() !== undefined : payload.visitShapes(this.#sendShape);
-  }
-
-  /** Sends the client the shape of the number, unless it has it. False if the number has no shape. */
-  sendShape(number: number): boolean {
-    return this.#sendShape(number);
+    if (payload.form === 'JSON') return true;
+    if (payload.form !== this.form.name) return this.#inForm(payload) !== undefined;
+    if (payload.form === 'compact') return payload.visitShapes(this.sendShape);
+    return payload.byteLength <= MESSAGE_PACK_BYTES_MAX;
   }
 
   sendControl(frame: ControlFrame): void {
@@ -149,13 +145,16 @@ export class BinaryWire implements Wire {
   }
 
   #inForm(payload: Payload | undefined): Payload | undefined {
-    return this.#shapes === undefined ? payload?.asJson() : payload;
+    const { form } = this;
+    if (payload === undefined || payload.form === form.name) return payload;
+    return form.name === 'compact' ? payload.asJson() : payload.asMessagePack(form);
   }
 
-  readonly #sendShape = (number: number): boolean => {
+  /** Sends the client the shape of the number, unless it has it. False if the number has no shape. */
+  readonly sendShape = (number: number): boolean => {
     const sent = this.#sentShapes;
     if (sent?.[number] === 1) return true;
-    const keyList = this.#shapes?.keyList(number);
+    const keyList = this.form instanceof CompactPayloads ? this.form.shapes.keyList(number) : undefined;
     if (keyList === undefined) return false;
     this.#sentShapes = sent ?? new Uint8Array(SHAPES_MAX);
     this.#sentShapes[number] = 1;

@@ -22,10 +22,10 @@ export class BinaryReader {
   /** The origin text of the last call that had one: the next call mostly has the same origin. */
   #originText: string | undefined;
   #origin: TriggerOrigin | undefined;
-  /** Learns the shapes that the engine announces; undefined if it announces none. */
-  readonly #encoder: CompactEncoder | undefined;
+  /** Learns the shapes that the engine announces. */
+  readonly #encoder: CompactEncoder;
 
-  constructor(memory: PlatformMemory, encoder: CompactEncoder | undefined) {
+  constructor(memory: PlatformMemory, encoder: CompactEncoder) {
     this.#memory = memory;
     this.#encoder = encoder;
     this.#decoder = new CompactDecoder(memory, (number) => this.#shapes[number]);
@@ -163,8 +163,8 @@ export class BinaryReader {
   #readShape(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
     const number = end - at < HEADER_BYTES.shape ? SHAPES_MAX : u32(bytes, at + 8);
     const shape = number < SHAPES_MAX ? readShape(this.#memory.read(bytes, at + HEADER_BYTES.shape, end)) : undefined;
-    if (shape === undefined || this.#encoder === undefined) {
-      receiver.onUnreadable(`a shape at byte ${at} is invalid, or was not requested`);
+    if (shape === undefined) {
+      receiver.onUnreadable(`a shape at byte ${at} is invalid`);
       return;
     }
     // The meaning of a number never changes.
@@ -188,9 +188,7 @@ export class BinaryReader {
   }
 
   #payload(flags: number, bytes: Uint8Array, start: number, end: number): unknown {
-    if ((flags & FLAG.compact) === 0) return this.#value(bytes, start, end);
-    if (this.#encoder === undefined)
-      throw new Error('a compact payload on a connection that did not request the compact form');
+    if ((flags & FLAG.packed) === 0) return this.#value(bytes, start, end);
     const value = this.#decoder.decode(bytes, start, end);
     if (this.#decoder.mayHoldReference) this.#memory.noteReference();
     return value;

@@ -1,8 +1,8 @@
-// The binary form, `svc.msgpack.v1` and `svc.compact.v1`: many messages in one WebSocket message, calls and results
+// The binary form with compact payloads, `svc.compact.v1`: many messages in one WebSocket message, calls and results
 // with fixed headers, names as numbers, and everything else as the JSON frame of the other form.
 //
 // Neighbours: `binary-writer.ts` writes the messages, `binary-reader.ts` reads them;
-// `protocol/payload/compact-encode.ts` encodes payloads in the compact form, if the engine accepts it.
+// `protocol/payload/compact-encode.ts` encodes payloads in the compact form.
 //
 // - Messages leave in the order in which they were added. They wait as objects and are written when they leave; their
 //   payloads wait in the encoder.
@@ -32,28 +32,26 @@ export class BinaryWire implements Wire {
   readonly #frameBytesMax: number;
   readonly #writer: BinaryWriter;
   readonly #reader: BinaryReader;
-  /** Set if the engine accepts the compact form. */
-  readonly #encoder: CompactEncoder | undefined;
+  readonly #encoder: CompactEncoder;
   /** Key lists to request numbers for. */
   #shapes: string[] = [];
   #waiting: (EncodedCall | Answer | string)[] = [];
   /** Functions with a number that the engine knows. */
   readonly #numbers = new Map<string, number>();
 
-  constructor(socket: PlatformSocket, memory: PlatformMemory, frameBytesMax: number, isCompact: boolean) {
+  constructor(socket: PlatformSocket, memory: PlatformMemory, frameBytesMax: number) {
     this.#socket = socket;
     this.#memory = memory;
     this.#frameBytesMax = frameBytesMax;
-    const encoder = isCompact ? new CompactEncoder(memory, (keyList) => this.#shapes.push(keyList)) : undefined;
-    this.#encoder = encoder;
-    this.#writer = new BinaryWriter(memory, encoder);
-    this.#reader = new BinaryReader(memory, encoder);
+    this.#encoder = new CompactEncoder(memory, (keyList) => this.#shapes.push(keyList));
+    this.#writer = new BinaryWriter(memory, this.#encoder);
+    this.#reader = new BinaryReader(memory, this.#encoder);
   }
 
   encode(value: unknown): EncodedPayload | undefined {
     // Payloads that were encoded and then refused are not waiting; release their memory.
-    if (this.#waiting.length === 0) this.#encoder?.release();
-    return this.#encoder?.encode(value) ?? encodeValue(value);
+    if (this.#waiting.length === 0) this.#encoder.release();
+    return this.#encoder.encode(value) ?? encodeValue(value);
   }
 
   addCall(call: EncodedCall): number {
@@ -86,14 +84,14 @@ export class BinaryWire implements Wire {
       else if (typeof message === 'string') this.#writeFrame(message);
       else this.#writeCall(message);
     }
-    this.#encoder?.release();
+    this.#encoder.release();
     this.#send();
   }
 
   discard(): void {
     this.#shapes = [];
     this.#waiting = [];
-    this.#encoder?.release();
+    this.#encoder.release();
   }
 
   /** Includes the message that may have to define the function's number first. */

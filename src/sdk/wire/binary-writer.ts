@@ -15,12 +15,12 @@ import type { EncodedCall, EncodedPayload } from './wire.ts';
 export class BinaryWriter {
   readonly #platform: PlatformMemory;
   /** Holds payloads of the compact form. */
-  readonly #encoder: CompactEncoder | undefined;
+  readonly #encoder: CompactEncoder;
   #memory: Uint8Array;
   /** The end of the last message; the bytes before HEADROOM_BYTES belong to the socket. */
   #end = HEADROOM_BYTES;
 
-  constructor(platform: PlatformMemory, encoder: CompactEncoder | undefined) {
+  constructor(platform: PlatformMemory, encoder: CompactEncoder) {
     this.#platform = platform;
     this.#encoder = encoder;
     this.#memory = platform.allocate(FIRST_BYTES);
@@ -124,7 +124,6 @@ export class BinaryWriter {
 
   #payload(payload: EncodedPayload, at: number): number {
     if (typeof payload === 'string') return this.#text(payload, at);
-    if (this.#encoder === undefined) throw new Error('A compact payload on a connection without the compact form');
     this.#platform.copy(this.#encoder.memory, payload.start, payload.start + payload.length, this.#memory, at);
     return at + payload.length;
   }
@@ -152,7 +151,7 @@ function flagsOf({ number, action, traceparent, baggage, metadata, data }: Encod
 
 function payloadFlags(payload: EncodedPayload | undefined): number {
   if (payload === undefined) return 0;
-  return typeof payload === 'string' ? FLAG.payload : FLAG.payload | FLAG.compact;
+  return typeof payload === 'string' ? FLAG.payload : FLAG.payload | FLAG.packed;
 }
 
 function putU32(memory: Uint8Array, at: number, value: number): void {

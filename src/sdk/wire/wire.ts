@@ -25,7 +25,7 @@ const ESCAPED_UNIT_BYTES = 6;
 /** A user's value in the form in which a message contains it. */
 export type Encoded = string & { readonly encoded: unique symbol };
 
-/** A payload or a result as a message contains it: in the compact form, if the engine accepts that. */
+/** A payload or a result as a message contains it: in the compact form, if it has one. */
 export type EncodedPayload = Encoded | CompactPayload;
 
 /** One connection's form of the wire. Its state, such as numbers for names, belongs to this connection alone. */

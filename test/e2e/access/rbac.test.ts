@@ -122,10 +122,10 @@ onBothTransports('a restricted port', (transport) => {
       tryUpgrade(portOf(engine), { headers: { 'sec-websocket-protocol': names } }).then(
         ({ headers }) => headers['sec-websocket-protocol'],
       );
-    expect(await offer('svc.msgpack.v1, Authorization, t0ken')).toBe('svc.msgpack.v1');
+    expect(await offer('svc.msgpack.v2, Authorization, t0ken')).toBe('svc.msgpack.v2');
     expect(await offer('Authorization, t0ken')).toBe('Authorization');
     expect(await offer('t0ken')).toBeUndefined();
-    expect(seen).toEqual(['svc.msgpack.v1, Authorization, t0ken', 'Authorization, t0ken', 't0ken']);
+    expect(seen).toEqual(['svc.msgpack.v2, Authorization, t0ken', 'Authorization, t0ken', 't0ken']);
     expect(engine.log.join('\n')).not.toContain('t0ken');
   });
 

@@ -2,40 +2,26 @@
 // the other side.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { SUBPROTOCOL_BINARY } from '../../../src/protocol/frames/subprotocols.ts';
 import { Enqueue, type HandlerContext, registerWorker, type SvcWorker, Void } from '../../../src/sdk/index.ts';
 import { createWorker, nodePlatform, type Platform } from '../../../src/sdk/internal.ts';
 import { IiiClient } from '../../support/clients/iii-client.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 
-/** `binary` is the binary form of a client that knows no compact payloads. */
-type Form = 'compact' | 'binary' | 'json';
+type Form = 'compact' | 'json';
 
 const PAIRS: readonly (readonly [caller: Form, provider: Form])[] = [
   ['compact', 'compact'],
-  ['compact', 'binary'],
   ['compact', 'json'],
-  ['binary', 'compact'],
   ['json', 'compact'],
-  ['binary', 'json'],
-  ['json', 'binary'],
   ['json', 'json'],
 ];
 const MIB = 1024 * 1024;
-
-const PLATFORM_WITHOUT_COMPACT: Platform = {
-  ...nodePlatform,
-  openSocket: (request, events) => nodePlatform.openSocket({ ...request, subprotocols: [SUBPROTOCOL_BINARY] }, events),
-};
 
 const workers: SvcWorker[] = [];
 
 function connect(url: string, wire: Form): SvcWorker {
   const options = { handle_signals: false, drain_timeout_ms: 100, log: () => {} } as const;
-  const svc =
-    wire === 'binary'
-      ? createWorker(url, options, PLATFORM_WITHOUT_COMPACT)
-      : registerWorker(url, { ...options, wire: wire === 'json' ? 'json' : 'binary' });
+  const svc = registerWorker(url, { ...options, wire: wire === 'json' ? 'json' : 'binary' });
   workers.push(svc);
   return svc;
 }

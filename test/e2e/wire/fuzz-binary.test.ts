@@ -7,9 +7,9 @@ import { isUtf8 } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-messages.ts';
 import {
-  SUBPROTOCOL_BINARY,
   SUBPROTOCOL_CHANNEL,
   SUBPROTOCOL_COMPACT,
+  SUBPROTOCOL_MSGPACK,
 } from '../../../src/protocol/frames/subprotocols.ts';
 import { BareSocket } from '../../support/clients/bare-socket.ts';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
@@ -98,7 +98,7 @@ async function underFuzz(count: number, fuzz: Fuzz): Promise<Record<string, numb
 
 async function sendBatches(engine: EngineProcess, random: SeededRandom, count: number): Promise<void> {
   for (let sent = 0; sent < count; ) {
-    const form = random.pick([SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, SUBPROTOCOL_COMPACT, 'json']);
+    const form = random.pick([SUBPROTOCOL_MSGPACK, SUBPROTOCOL_COMPACT, SUBPROTOCOL_COMPACT, 'json']);
     await using client =
       form === 'json' ? await RawWorker.connect(engine.url) : await BinaryClient.connect(engine.url, form);
     for (const end = sent + FRAMES_PER_CONNECTION; sent < end; sent++) {
@@ -147,7 +147,7 @@ async function sendAttacks(engine: EngineProcess, random: SeededRandom, count: n
   await using caller = await RawWorker.connect(engine.url);
   for (let sent = 0; sent < count; sent++) {
     const [path, subprotocol] = random.pick([
-      ['/', SUBPROTOCOL_BINARY],
+      ['/', SUBPROTOCOL_MSGPACK],
       ['/', undefined],
       ['/otel', undefined],
       ['channel', SUBPROTOCOL_CHANNEL],

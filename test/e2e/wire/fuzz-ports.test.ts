@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FRAME_MESSAGES_MAX } from '../../../src/protocol/binary/binary-messages.ts';
-import { SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
+import { SUBPROTOCOL_COMPACT, SUBPROTOCOL_MSGPACK } from '../../../src/protocol/frames/subprotocols.ts';
 import { BareSocket } from '../../support/clients/bare-socket.ts';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
 import { askJson } from '../../support/clients/http-engine.ts';
@@ -113,7 +113,7 @@ async function underFuzz(fuzz: Fuzz, random: SeededRandom, half: number): Promis
 
 async function sendToBrowsersPort({ browsers }: Ports, random: SeededRandom, count: number): Promise<void> {
   for (let sent = 0; sent < count; ) {
-    const form = random.pick([SUBPROTOCOL_BINARY, SUBPROTOCOL_COMPACT, 'json', 'json']);
+    const form = random.pick([SUBPROTOCOL_MSGPACK, SUBPROTOCOL_COMPACT, 'json', 'json']);
     await using client =
       form === 'json' ? await RawWorker.connect(browsers) : await BinaryClient.connect(browsers, form);
     for (const end = sent + FRAMES_PER_CONNECTION; sent < end; sent++) {

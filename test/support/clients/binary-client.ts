@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { FLAG, KIND } from '../../../src/protocol/binary/binary-layout.ts';
 import { BatchReader, type BatchVisitor, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
-import { SUBPROTOCOL_BINARY } from '../../../src/protocol/frames/subprotocols.ts';
-import { rawJson } from '../../../src/protocol/json/byte-string.ts';
+import { SUBPROTOCOL_MSGPACK } from '../../../src/protocol/frames/subprotocols.ts';
+import { parseRawJson, rawJson } from '../../../src/protocol/json/byte-string.ts';
+import { MessagePackForm } from '../../../src/protocol/payload/message-pack.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
 import { within } from '../wait-for.ts';
 import type { Goodbye } from './raw-worker.ts';
@@ -20,6 +21,7 @@ const NUMBER = 65_535;
 /** Ids of its own calls are above the ids that a test chooses. */
 const FIRST_ID = 0xf000_0000;
 const WAIT_MS_MAX = 5_000;
+const MESSAGE_PACK = new MessagePackForm();
 
 export class BinaryClient implements AsyncDisposable {
   readonly socket: WebSocket;
@@ -39,7 +41,7 @@ export class BinaryClient implements AsyncDisposable {
     socket.on('error', () => {});
   }
 
-  static async connect(url: string, subprotocol: string = SUBPROTOCOL_BINARY): Promise<BinaryClient> {
+  static async connect(url: string, subprotocol: string = SUBPROTOCOL_MSGPACK): Promise<BinaryClient> {
     const client = new BinaryClient(new WebSocket(url, [subprotocol], { perMessageDeflate: false }));
     // `once` rejects with the socket's own error when the upgrade is refused.
     await once(client.socket, 'open');
@@ -48,6 +50,15 @@ export class BinaryClient implements AsyncDisposable {
 
   /** Calls a function and returns its answer. */
   async call(functionId: string, data: unknown): Promise<BinaryAnswer> {
+    return await this.#callWith(functionId, Payload.ofText(rawJson(data)));
+  }
+
+  /** The same with bytes of MessagePack, valid or not. */
+  async callPacked(functionId: string, bytes: Buffer): Promise<BinaryAnswer> {
+    return await this.#callWith(functionId, Payload.ofPacked(bytes, 0, bytes.length, MESSAGE_PACK));
+  }
+
+  async #callWith(functionId: string, payload: Payload): Promise<BinaryAnswer> {
     const idLow = this.#nextId++;
     const messages = new MessageBuffer();
     messages.name(NUMBER, functionId);
@@ -61,7 +72,7 @@ export class BinaryClient implements AsyncDisposable {
       traceparent: undefined,
       baggage: undefined,
       extra: undefined,
-      payload: Payload.ofText(rawJson(data)),
+      payload,
     });
     const answered = new Promise<BinaryAnswer>((resolve) => this.#waiting.set(idLow, resolve));
     this.socket.send(messages.view());
@@ -89,13 +100,20 @@ export class BinaryClient implements AsyncDisposable {
         this.#waiting.delete(idLow);
         const isError = (flags & FLAG.isError) !== 0;
         if ((flags & FLAG.payload) === 0) take({ isError, value: undefined });
-        else take({ isError, value: JSON.parse(message.toString('utf8', payloadStart, payloadEnd)) });
+        else take({ isError, value: readPayload(flags, message, payloadStart, payloadEnd) });
       },
       refuse,
       refuseCall: (_idLow, _isVoid, reason) => refuse(reason),
       refuseResult: (_idLow, _idHigh, reason) => refuse(reason),
     };
   }
+}
+
+function readPayload(flags: number, message: Buffer, start: number, end: number): unknown {
+  if ((flags & FLAG.packed) === 0) return JSON.parse(message.toString('utf8', start, end));
+  const text = MESSAGE_PACK.textOf(message, start, end);
+  if (text === undefined) throw new Error('The engine sent a payload that is not MessagePack');
+  return parseRawJson(text);
 }
 
 /** The reader is that of the engine, which does not know the flag of a call to a worker. */

@@ -3,12 +3,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CompactPayloads } from '../../../src/core/calls/compact-payloads.ts';
 import { HEADER_BYTES, KIND } from '../../../src/protocol/binary/binary-layout.ts';
 import { FRAME_MESSAGES_MAX, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
 import { rawJson, textToByteString } from '../../../src/protocol/json/byte-string.ts';
-import { nodeText } from '../../../src/protocol/json/node-bytes.ts';
-import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../src/protocol/payload/compact-encode.ts';
+import { MessagePackForm } from '../../../src/protocol/payload/message-pack.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
 import { mutatedFrame } from './frame-mutations.ts';
@@ -109,16 +109,20 @@ function validMessage(random: SeededRandom, direction: Direction): Buffer {
 
 const KEY_LISTS = ['["x"]', '["texts","numbers"]', '["index","name"]', '["__proto__"]', '["a","a"]', '[1]', '{}', ''];
 const ENCODER = new CompactEncoder(nodeMemory, () => {});
-const DECODER = new CompactDecoder(nodeText, () => undefined);
+const COMPACT = new CompactPayloads();
+const MESSAGE_PACK = new MessagePackForm();
 
-/** JSON, or the compact form where the value has one. */
+/** JSON, or one of the packed forms where it can express the value. */
 function validPayload(random: SeededRandom): Payload {
   const value = random.pick(VALUES);
-  const encoded = random.chance(50) ? ENCODER.encode(value) : undefined;
+  const dice = random.below(4);
+  const packed = dice === 0 ? MESSAGE_PACK.write(value) : undefined;
+  if (packed !== undefined) return Payload.ofPacked(packed, 0, packed.length, MESSAGE_PACK);
+  const encoded = dice < 3 ? ENCODER.encode(value) : undefined;
   if (encoded === undefined) return Payload.ofText(rawJson(value));
   const bytes = Buffer.from(ENCODER.memory.subarray(encoded.start, encoded.start + encoded.length));
   ENCODER.release();
-  return Payload.ofCompact(bytes, 0, bytes.length, DECODER);
+  return Payload.ofPacked(bytes, 0, bytes.length, COMPACT);
 }
 
 type Mutation = (batch: Buffer, random: SeededRandom, direction: Direction) => Buffer;

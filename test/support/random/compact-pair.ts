@@ -1,12 +1,13 @@
 // Both ends of the compact form and the table of shapes between them, without an engine.
 
-import { ShapeTable } from '../../../src/core/calls/compact-payloads.ts';
+import { CompactPayloads } from '../../../src/core/calls/compact-payloads.ts';
 import { CompactDecoder } from '../../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../../src/protocol/payload/compact-encode.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
 
 export class CompactPair {
-  readonly shapes = new ShapeTable();
+  readonly form = new CompactPayloads();
+  readonly shapes = this.form.shapes;
   readonly #asked: string[] = [];
   readonly #encoder = new CompactEncoder(nodeMemory, (keyList) => this.#asked.push(keyList));
   readonly decoder = new CompactDecoder(nodeMemory, (number) => this.shapes.shape(number));

@@ -37,7 +37,7 @@ const NO_OBJECT = 'it is not an object with status_code, headers or body';
 
 /** Reads the result in either form; `undefined`: it is null. */
 export function readHandlerPayload(result: Payload, acceptsAnything: boolean): ReadResult | undefined {
-  if (result.isCompact) {
+  if (result.form === 'compact') {
     const value = result.readCompact();
     if (value === undefined) return bad(UNREADABLE);
     return value === null ? undefined : readHandlerValue(value, acceptsAnything);

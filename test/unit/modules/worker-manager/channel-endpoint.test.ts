@@ -73,7 +73,7 @@ describe('who may connect to an end', () => {
   test.each([
     [['svc.channel.v1'], 'svc.channel.v1'],
     [['svc.json.v1', 'svc.channel.v1'], 'svc.channel.v1'],
-    [['svc.json.v1', 'svc.msgpack.v1'], undefined],
+    [['svc.json.v1', 'svc.msgpack.v2'], undefined],
   ])('[CH2] Of the subprotocols %j the engine selects %s', (subprotocols, subprotocol) => {
     expect(ask(`/ws/channels/${ID}`, QUERY, undefined, subprotocols)).toEqual({ ok: true, subprotocol });
   });

@@ -97,7 +97,7 @@ describe('the auth function of a restricted port', () => {
   test('[PD-43] A token may be a subprotocol, which is never the selected one', async () => {
     const { port, auth } = await openGuarded();
     for (const [subprotocols, selected] of [
-      [['svc.msgpack.v1', 'Authorization', 't0ken'], 'svc.msgpack.v1'],
+      [['svc.msgpack.v2', 'Authorization', 't0ken'], 'svc.msgpack.v2'],
       [['Authorization', 't0ken'], 'Authorization'],
       [['t0ken'], undefined],
     ] as const) {

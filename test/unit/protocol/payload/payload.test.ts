@@ -20,13 +20,13 @@ describe('the length of a payload', () => {
     const bytes = pair.encode({ data: Array.from({ length: 1_000 }, () => ({ [key]: 1 })) }) ?? Buffer.alloc(0);
     expect(bytes.length).toBeGreaterThan(1_000);
     expect(bytes.length).toBeLessThan(8 * KIB);
-    const payload = Payload.ofCompact(bytes, 0, bytes.length, pair.decoder);
+    const payload = Payload.ofPacked(bytes, 0, bytes.length, pair.form);
     expect([payload.isLongerThan(64 * KIB), payload.isLongerThan(1024 * KIB)]).toEqual([true, false]);
   });
 
   test('A compact payload that cannot be read is refused as unreadable, not as too long', () => {
     const bytes = Buffer.alloc(100, 0xff);
-    const payload = Payload.ofCompact(bytes, 0, bytes.length, new CompactPair().decoder);
+    const payload = Payload.ofPacked(bytes, 0, bytes.length, new CompactPair().form);
     expect(payload.isLongerThan(KIB)).toBe(false);
     expect(payload.asText()).toBeUndefined();
   });

@@ -2,180 +2,32 @@
 // shapes it needs, and converted everywhere else.
 
 import { describe, expect, test } from 'vitest';
-import { FLAG, HEADER_BYTES, KIND } from '../../../../src/protocol/binary/binary-layout.ts';
-import {
-  BatchReader,
-  type CallHeader,
-  MessageBuffer,
-  type ResultHeader,
-} from '../../../../src/protocol/binary/binary-messages.ts';
-import {
-  SUBPROTOCOL_BINARY,
-  SUBPROTOCOL_COMPACT,
-  type Subprotocol,
-} from '../../../../src/protocol/frames/subprotocols.ts';
-import { nodeText } from '../../../../src/protocol/json/node-bytes.ts';
-import { CompactDecoder } from '../../../../src/protocol/payload/compact-decode.ts';
-import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.ts';
-import { Payload } from '../../../../src/protocol/payload/payload.ts';
-import { readShape, SHAPES_ASKED_MAX, SHAPES_MAX, type Shape } from '../../../../src/protocol/payload/shape.ts';
+import { FLAG, KIND } from '../../../../src/protocol/binary/binary-layout.ts';
+import { SUBPROTOCOL_COMPACT, SUBPROTOCOL_MSGPACK } from '../../../../src/protocol/frames/subprotocols.ts';
+import { SHAPES_ASKED_MAX, SHAPES_MAX } from '../../../../src/protocol/payload/shape.ts';
 import { Guard } from '../../../../src/router/restricted/guard.ts';
-import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
-import type { SocketEvents } from '../../../../src/transport/socket.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
-import { FakeSocket } from '../../../support/fakes/fake-socket.ts';
 import { mutatedBatch } from '../../../support/random/binary-mutations.ts';
 import { forEachSeed, type SeededRandom } from '../../../support/random/seeded-random.ts';
-
-interface Heard {
-  readonly kind: 'shape' | 'call' | 'result' | 'error' | 'refused';
-  readonly number?: number;
-  readonly idLow?: number;
-  readonly idHigh?: number;
-  /** As it came: the value in the form it had. */
-  readonly value?: unknown;
-  readonly isCompact?: boolean;
-}
+import { Peer } from './binary-peer.ts';
 
 const ORDER = { id: 'o-1', items: [{ sku: 'größe', price: 9.5 }], note: null };
-
-/** An end of a binary connection whose every message the test writes and reads. */
-class Peer {
-  readonly encoder = new CompactEncoder(nodeMemory, (keyList) => this.asked.push(keyList));
-  readonly asked: string[] = [];
-  readonly shapes: (Shape | undefined)[] = [];
-  readonly #engine: EngineInMemory;
-  readonly #socket = new FakeSocket();
-  readonly #events: SocketEvents;
-  readonly #decoder = new CompactDecoder(nodeText, (number) => this.shapes[number]);
-  #taken = 0;
-
-  constructor(engine: EngineInMemory, subprotocol: Subprotocol, guard?: Guard) {
-    this.#engine = engine;
-    this.#events = engine.connectSocket(this.#socket, subprotocol, guard);
-  }
-
-  write(write: (messages: MessageBuffer) => void): void {
-    const messages = new MessageBuffer();
-    write(messages);
-    this.send(messages.view());
-  }
-
-  send(batch: Buffer): void {
-    // As the engine's sockets hand them over: gone when the call returns.
-    const bytes = Buffer.from(batch);
-    this.#events.message(bytes, true);
-    bytes.fill(0xee);
-    this.#engine.flush();
-  }
-
-  register(id: string): void {
-    const text = JSON.stringify({ type: 'registerfunction', id });
-    this.write((messages) => messages.control(text as Parameters<MessageBuffer['control']>[0]));
-  }
-
-  /** Asks for numbers as the SDK does. */
-  ask(): void {
-    for (const keyList of this.asked.splice(0)) this.write((messages) => messages.shape(0, keyList));
-  }
-
-  /** The value in the compact form, or the given bytes as if they were. */
-  compact(value: unknown): Payload {
-    const bytes = value instanceof Buffer ? value : this.compactBytes(value);
-    return Payload.ofCompact(bytes, 0, bytes.length, this.#decoder);
-  }
-
-  call(functionId: string, payload: Payload, idLow = 7): void {
-    this.write((messages) => {
-      messages.name(0, functionId);
-      messages.call({
-        idLow,
-        idHigh: 0,
-        functionNumber: 0,
-        depth: 0,
-        timeoutMs: 0,
-        metadata: undefined,
-        traceparent: undefined,
-        baggage: undefined,
-        extra: undefined,
-        payload,
-      });
-    });
-  }
-
-  answer({ idLow = 0, idHigh = 0 }: Heard, payload: Payload): void {
-    this.write((messages) => messages.result(idLow, idHigh, payload, false));
-  }
-
-  /** What arrived since the last call, without control frames and names. */
-  take(): Heard[] {
-    const heard: Heard[] = [];
-    for (const batch of this.#socket.batches.slice(this.#taken)) this.#read(Buffer.from(batch), heard);
-    this.#taken = this.#socket.batches.length;
-    return heard;
-  }
-
-  compactBytes(value: unknown): Buffer {
-    this.encoder.release();
-    const payload = this.encoder.encode(value);
-    if (payload === undefined) throw new Error('given back');
-    return Buffer.from(this.encoder.memory.slice(payload.start, payload.start + payload.length));
-  }
-
-  #read(bytes: Buffer, heard: Heard[]): void {
-    const value = (header: Pick<CallHeader, 'flags' | 'payloadStart' | 'payloadEnd'>): Partial<Heard> => {
-      const { flags, payloadStart, payloadEnd } = header;
-      if ((flags & FLAG.payload) === 0) return {};
-      const isCompact = (flags & FLAG.compact) !== 0;
-      try {
-        const text = (): string => bytes.toString('utf8', payloadStart, payloadEnd);
-        return {
-          isCompact,
-          value: isCompact ? this.#decoder.decode(bytes, payloadStart, payloadEnd) : JSON.parse(text()),
-        };
-      } catch (error) {
-        // The engine passes it on unread: the receiver finds the error.
-        return { isCompact, value: error };
-      }
-    };
-    const refuse = (): void => void heard.push({ kind: 'refused' });
-    new BatchReader().read(bytes, {
-      control() {},
-      name() {},
-      shape: (start, end) => {
-        const number = bytes.readUInt32LE(start - HEADER_BYTES.shape + 8);
-        const shape = readShape(bytes.toString('utf8', start, end));
-        if (shape === undefined) throw new Error('The engine sent an invalid shape');
-        this.shapes[number] = shape;
-        this.encoder.learn(shape, number);
-        heard.push({ kind: 'shape', number, value: shape.keys });
-      },
-      call: ({ idLow, idHigh, ...header }) => heard.push({ kind: 'call', idLow, idHigh, ...value(header) }),
-      result: ({ idLow, idHigh, ...header }: Readonly<ResultHeader>) => {
-        heard.push({ kind: (header.flags & FLAG.isError) === 0 ? 'result' : 'error', idLow, idHigh, ...value(header) });
-      },
-      refuse,
-      refuseCall: refuse,
-      refuseResult: refuse,
-    });
-  }
-}
 
 function setUp() {
   const engine = new EngineInMemory({
     builtins: [{ id: 'engine::echo', description: '', handle: (payload: unknown) => ({ got: payload }) }],
   });
-  const [caller, worker, old] = [
+  const [caller, worker, portable] = [
     new Peer(engine, SUBPROTOCOL_COMPACT),
     new Peer(engine, SUBPROTOCOL_COMPACT),
-    new Peer(engine, SUBPROTOCOL_BINARY),
+    new Peer(engine, SUBPROTOCOL_MSGPACK),
   ];
   worker.register('f');
-  old.register('old');
+  portable.register('portable');
   const json = engine.connect();
   json.register('json');
-  for (const peer of [caller, worker, old]) peer.take();
-  return { engine, caller, worker, old, json };
+  for (const peer of [caller, worker, portable]) peer.take();
+  return { engine, caller, worker, portable, json };
 }
 
 /** The caller knows the numbers of everything in the value. */
@@ -195,7 +47,7 @@ describe('a compact payload', () => {
       ['sku', 'price'],
       ['id', 'items', 'note'],
     ]);
-    expect(call).toMatchObject({ kind: 'call', isCompact: true, value: ORDER });
+    expect(call).toMatchObject({ kind: 'call', isPacked: true, value: ORDER });
     expect(rest).toEqual([]);
     caller.call('f', caller.compact(ORDER));
     expect(
@@ -212,43 +64,36 @@ describe('a compact payload', () => {
     if (call === undefined) throw new Error('No call came');
     worker.answer(call, worker.compact(ORDER));
     expect(worker.asked, 'nothing is left to ask').toEqual([]);
-    expect(caller.take()).toEqual([{ kind: 'result', idLow: 7, idHigh: 0, isCompact: true, value: ORDER }]);
+    expect(caller.take()).toEqual([{ kind: 'result', idLow: 7, idHigh: 0, isPacked: true, value: ORDER }]);
   });
 
   test('[wire 2.4] may hold its keys', () => {
     const { caller, worker } = setUp();
     caller.call('f', caller.compact(ORDER));
-    expect(worker.take()).toMatchObject([{ kind: 'call', isCompact: true, value: ORDER }]);
+    expect(worker.take()).toMatchObject([{ kind: 'call', isPacked: true, value: ORDER }]);
   });
 
-  test('[wire 2.4] becomes JSON for a worker that did not ask for compact payloads', () => {
-    const { caller, old, json } = setUp();
+  test('[wire 2.4] becomes JSON for a worker of the JSON form', () => {
+    const { caller, json } = setUp();
     teach(caller, ORDER);
     caller.call('json', caller.compact(ORDER));
     expect(json.nextCall()).toMatchObject({ function_id: 'json', data: ORDER });
-    caller.call('old', caller.compact(ORDER));
-    expect(old.take()).toMatchObject([{ kind: 'call', isCompact: false, value: ORDER }]);
   });
 
   test('[wire 2.4] becomes JSON for a caller that cannot read it', () => {
-    const { engine, worker, old, json } = setUp();
+    const { engine, worker, json } = setUp();
     teach(worker, ORDER);
     const id = json.invoke('f', 1);
     engine.flush();
     const [first] = worker.take();
     worker.answer(first ?? { kind: 'call' }, worker.compact(ORDER));
     expect(json.answerTo(id).result).toEqual(ORDER);
-    old.write((messages) => messages.name(0, 'f'));
-    old.call('f', Payload.ofBytes(Buffer.from('1'), 0, 1));
-    const [second] = worker.take();
-    worker.answer(second ?? { kind: 'call' }, worker.compact(ORDER));
-    expect(old.take()).toMatchObject([{ kind: 'result', isCompact: false, value: ORDER }]);
   });
 
   test('[wire 2.4] is read by functions of the engine, which answer in JSON', () => {
     const { caller } = setUp();
     caller.call('engine::echo', caller.compact(ORDER));
-    expect(caller.take()).toMatchObject([{ kind: 'result', isCompact: false, value: { got: ORDER } }]);
+    expect(caller.take()).toMatchObject([{ kind: 'result', isPacked: false, value: { got: ORDER } }]);
   });
 
   test('[I1] that cannot be read ends only its call', () => {
@@ -261,7 +106,7 @@ describe('a compact payload', () => {
       expect(caller.take()).toMatchObject([{ kind: 'error', idLow: 7, value: { code: 'BAD_REQUEST' } }]);
     }
     const rubbish = Buffer.from('ff' + '01000000' + '00', 'hex');
-    for (const functionId of ['json', 'old', 'engine::echo']) {
+    for (const functionId of ['json', 'portable', 'engine::echo']) {
       caller.call(functionId, caller.compact(rubbish));
       expect(caller.take()).toMatchObject([{ kind: 'error', idLow: 7, value: { code: 'BAD_REQUEST' } }]);
     }
@@ -272,14 +117,11 @@ describe('a compact payload', () => {
     expect(engine.context.calls.openCount).toBe(0);
   });
 
-  test('[wire 2.4] on a connection that did not ask for them is refused', () => {
-    const { caller, worker, old, engine } = setUp();
-    old.call('f', caller.compact(ORDER));
-    expect(old.take()).toMatchObject([{ kind: 'error', idLow: 7, value: { code: 'BAD_REQUEST' } }]);
-    expect(worker.take()).toEqual([]);
-    old.write((messages) => messages.shape(0, '["a"]'));
-    expect(old.take()).toEqual([]);
-    expect(engine.count('frames.refused')).toBe(2);
+  test('[wire 2.4] a shape on a connection without compact payloads is refused', () => {
+    const { portable, engine } = setUp();
+    portable.write((messages) => messages.shape(0, '["a"]'));
+    expect(portable.take()).toEqual([]);
+    expect(engine.count('frames.refused')).toBe(1);
   });
 });
 
@@ -291,7 +133,7 @@ describe('randomly damaged messages', () => {
       for (let count = 0; count < 25; count++) {
         const batch = mutatedBatch(random, 'fromWorker');
         // Kind and flags of the first message: often a call or a result with a compact payload, or a shape.
-        if (batch.length > 6 && random.chance(50)) batch[5] = (batch[5] ?? 0) | FLAG.compact | FLAG.payload;
+        if (batch.length > 6 && random.chance(50)) batch[5] = (batch[5] ?? 0) | FLAG.packed | FLAG.payload;
         if (batch.length > 6 && random.chance(20)) batch[4] = KIND.shape;
         attacker.send(batch);
         attacker.call('f', attacker.compact(damaged(random, attacker.compactBytes(ORDER))));
@@ -355,7 +197,7 @@ describe('shape numbers', () => {
     expect(guest.take().map(({ kind }) => kind)).not.toContain('shape');
     expect(engine.count('shapes.refused')).toBe(1);
     guest.call('f', guest.compact(ORDER));
-    expect(worker.take()).toMatchObject([{ kind: 'call', isCompact: true, value: ORDER }]);
+    expect(worker.take()).toMatchObject([{ kind: 'call', isPacked: true, value: ORDER }]);
   });
 
   test('[guarantees 4] are limited to 1024 per connection and 4096 in all, and refused ones are counted', () => {

@@ -51,7 +51,7 @@ export class BinaryEngine {
     if (/^(OTLP|MTRC|LOGS)/.test(bytes.toString('latin1', 0, 4))) return frames;
     const text = (start: number, end: number): string => bytes.toString('utf8', start, end);
     const payload = (flags: number, start: number, end: number): unknown => {
-      if ((flags & FLAG.compact) !== 0) return this.#decoder.decode(bytes, start, end);
+      if ((flags & FLAG.packed) !== 0) return this.#decoder.decode(bytes, start, end);
       return (flags & FLAG.payload) === 0 ? undefined : JSON.parse(text(start, end));
     };
     const refuse = (reason: string): void => {

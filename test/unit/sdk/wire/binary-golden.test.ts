@@ -178,7 +178,6 @@ describe('the SDK reads what the engine writes', () => {
     new BinaryReader(nodeMemory, encoder).read(Buffer.concat([Buffer.from(hex, 'hex'), result, items]), receiver);
     expect(receiver.heard).toEqual([['result', 0, object]]);
     expect(encoder.encode(object)?.length, 'and it is used for what is sent').toBe(items.length);
-    expect(readBySdk(hex).heard, 'only where it was asked for').toMatchObject([['unreadable', expect.anything()]]);
   });
 
   test.each(calls.toWorker)('[wire 2.3] CALL: $case', (one) => {
@@ -210,7 +209,7 @@ function load<Message>(kind: string): Golden<Message> {
 }
 
 function written(write: (writer: BinaryWriter) => void): string {
-  const writer = new BinaryWriter(nodeMemory, undefined);
+  const writer = new BinaryWriter(nodeMemory, new CompactEncoder(nodeMemory, () => {}));
   write(writer);
   let hex = '';
   const socket = new FakeSocket(
@@ -233,7 +232,7 @@ function writtenByEngine(write: (messages: MessageBuffer) => void): string {
 
 function readBySdk(hex: string): RecordingReceiver {
   const receiver = new RecordingReceiver();
-  new BinaryReader(nodeMemory, undefined).read(Buffer.from(hex, 'hex'), receiver);
+  new BinaryReader(nodeMemory, new CompactEncoder(nodeMemory, () => {})).read(Buffer.from(hex, 'hex'), receiver);
   return receiver;
 }
 

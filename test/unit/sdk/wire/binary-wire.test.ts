@@ -21,7 +21,7 @@ interface Options {
 
 function setUp({ frameBytesMax = 16 * 1024 * 1024, keepsMemory = false }: Options = {}) {
   const socket = new FakeSocket(
-    { purpose: 'worker', url: 'ws://x', subprotocols: ['svc.msgpack.v1'], headers: {}, messageBytesMax: 1 },
+    { purpose: 'worker', url: 'ws://x', subprotocols: ['svc.compact.v1'], headers: {}, messageBytesMax: 1 },
     { onMessage() {}, onAlive() {}, onClose() {} },
   );
   const engine = new BinaryEngine();
@@ -33,7 +33,7 @@ function setUp({ frameBytesMax = 16 * 1024 * 1024, keepsMemory = false }: Option
     if (!keepsMemory) memory.fill(0xee);
     return !keepsMemory;
   };
-  const wire = new BinaryWire(socket, nodeMemory, frameBytesMax, false);
+  const wire = new BinaryWire(socket, nodeMemory, frameBytesMax);
   const receiver = new RecordingReceiver();
   const frames = (): JsonFrame[] => sent.flatMap((bytes) => engine.read(bytes));
   return { wire, sent, frames, receiver };

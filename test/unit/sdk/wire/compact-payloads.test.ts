@@ -88,7 +88,7 @@ describe('compact payloads', () => {
       const messages = new MessageBuffer();
       for (let number = 0; number < pair.shapes.size; number++)
         messages.shape(number, pair.shapes.keyList(number) ?? '');
-      messages.result(1, 0, Payload.ofCompact(payload, 0, payload.length, pair.decoder), false);
+      messages.result(1, 0, Payload.ofPacked(payload, 0, payload.length, pair.form), false);
       pair.answer();
       const receiver = new RecordingReceiver();
       const before = noted;
