@@ -38,7 +38,11 @@ async function bundle(entries, folder) {
     external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !BUNDLED.includes(name)),
     // Its browser build consists of ES modules, and so needs no `require`.
     alias: { yaml: join(root, 'node_modules/yaml/browser/index.js') },
-    banner: { js: '// Holds parts of msgpackr (MIT, Kris Zyp), typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).' },
+    banner: {
+      js:
+        '// Holds parts of cron-parser (MIT, Harri Siirak), luxon (MIT, JS Foundation), msgpackr (MIT, Kris Zyp), typia ' +
+        '(MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).',
+    },
     format: 'esm',
     platform: 'node',
     target: 'node20.12',

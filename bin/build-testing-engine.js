@@ -20,7 +20,8 @@ await build({
   // CommonJS libraries call `require` for modules of Node.
   banner: {
     js:
-      '// Also holds yaml (ISC, Eemeli Aro), sorted-btree (MIT, David Piepgrass), typia (MIT, Jeongho Nam).\n' +
+      '// Also holds yaml (ISC, Eemeli Aro), sorted-btree (MIT, David Piepgrass), typia (MIT, Jeongho Nam),\n' +
+      '// cron-parser (MIT, Harri Siirak), luxon (MIT, JS Foundation).\n' +
       "import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);",
   },
   legalComments: 'eof',

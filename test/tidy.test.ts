@@ -108,6 +108,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['src/core/telemetry/logs/log-expression.ts'],
   'hdr-histogram-js': ['src/core/telemetry/metrics/aggregate.ts', 'src/cli/commands/bench/load.ts'],
   lmdb: ['src/store/kv/kv-lmdb.ts'],
+  'cron-parser': ['src/modules/cron/cron-parser.ts', 'src/console/web/pages/triggers/logic/cron-runs.ts'],
   'sorted-btree': ['src/store/kv/kv-memory.ts'],
   typia: [
     'src/validators/worker-frames.ts',

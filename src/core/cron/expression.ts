@@ -3,7 +3,14 @@
 // Five fields begin with the minute, six and seven with the second; the seventh is the year. Where both day of month
 // and day of week are given, in five fields either may match, as in a crontab; in six and seven both must.
 
-import { CRON_FIELDS, CronSyntaxError, type FieldValues, type NthWeekday, readField } from './fields.ts';
+import {
+  CRON_FIELDS,
+  type CronLibrary,
+  CronSyntaxError,
+  type FieldValues,
+  type NthWeekday,
+  readField,
+} from './fields.ts';
 
 /** The calendar times of an expression; all lists are ascending. */
 export interface CronTimes {
@@ -44,7 +51,7 @@ const MACROS: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-export function readExpression(text: string): ReadExpression {
+export function readExpression(text: string, library: CronLibrary): ReadExpression {
   if (text.length > EXPRESSION_CHARS_MAX) {
     return refuse(`has ${text.length} characters; the limit is ${EXPRESSION_CHARS_MAX}`);
   }
@@ -54,7 +61,7 @@ export function readExpression(text: string): ReadExpression {
     return refuse(`'${trimmed}' is unknown; known are ${Object.keys(MACROS).join(', ')}`);
   }
   try {
-    return readFields(expanded ?? text);
+    return readFields(expanded ?? text, library);
   } catch (error) {
     if (error instanceof CronSyntaxError) return refuse(`'${text}' is wrong: ${error.message}`);
     throw error;
@@ -65,7 +72,7 @@ function refuse(what: string): ReadExpression {
   return { ok: false, reason: `The cron expression ${what}` };
 }
 
-function readFields(text: string): ReadExpression {
+function readFields(text: string, library: CronLibrary): ReadExpression {
   const fields = [...text.matchAll(/\S+/g)].map((match) => ({ text: match[0], start: match.index }));
   if (fields.length < 5 || fields.length > 7) {
     const needed = 'five (minute first), six (second first) or seven (year last)';
@@ -73,7 +80,7 @@ function readFields(text: string): ReadExpression {
   }
   const [second, minute, hour, day, month, weekday, year] = fields.length === 5 ? [undefined, ...fields] : fields;
   const read = (rule: (typeof CRON_FIELDS)[keyof typeof CRON_FIELDS], field = { text: '0', start: 0 }) =>
-    readField(rule, field.text, field.start);
+    readField(library, rule, field.text, field.start);
   const hours = read(CRON_FIELDS.hour, hour);
   const years = year === undefined ? undefined : read(CRON_FIELDS.year, year);
   return {

@@ -7,6 +7,7 @@ import type { TriggerTypeSpec } from '../../core/registry/trigger-table.ts';
 import { rawJson } from '../../protocol/json/byte-string.ts';
 import { readTriggerConfig } from '../trigger-config.ts';
 import { triggerConfig } from './config.ts';
+import { cronLibrary } from './cron-parser.ts';
 
 export const CRON_TYPE = 'cron';
 
@@ -52,7 +53,7 @@ export function readPlan(config: unknown, nowMs: number): ReadPlan {
   const read = readTriggerConfig(CRON_TYPE, triggerConfig, config);
   if (!read.ok) return read;
   const { expression, timezone, misfire, overlap, queue } = read.config;
-  const times = readExpression(expression);
+  const times = readExpression(expression, cronLibrary());
   if (!times.ok) return times;
   const zone = TimeZone.read(timezone);
   if (!zone.ok) return zone;

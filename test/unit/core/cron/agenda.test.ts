@@ -1,3 +1,4 @@
+import { CronExpressionParser } from 'cron-parser';
 import { expect, test } from 'vitest';
 import { Agenda, type AgendaJob } from '../../../../src/core/cron/agenda.ts';
 import { readExpression } from '../../../../src/core/cron/expression.ts';
@@ -63,7 +64,7 @@ test('[CR3] missed ticks are reported at once, for any number of triggers', () =
 });
 
 function everySecond(misfire: 'skip' | 'once'): AgendaJob {
-  const [times, zone] = [readExpression('* * * * * *'), TimeZone.read('UTC')];
+  const [times, zone] = [readExpression('* * * * * *', CronExpressionParser), TimeZone.read('UTC')];
   if (!times.ok || !zone.ok) throw new Error('Every second is an expression');
   return { schedule: new Schedule(times.times, zone.zone), misfire, follows: false, dueMs: 0, heapIndex: -1 };
 }

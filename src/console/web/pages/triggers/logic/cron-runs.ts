@@ -1,5 +1,6 @@
 // The next runs of a cron trigger, computed by the engine's own code (TRG-4).
 
+import { CronExpressionParser } from 'cron-parser';
 import { readExpression } from '../../../../../core/cron/expression.ts';
 import { Schedule } from '../../../../../core/cron/schedule.ts';
 import { TimeZone } from '../../../../../core/cron/time-zone.ts';
@@ -9,7 +10,7 @@ export type NextRuns =
   | { readonly ok: false; readonly reason: string };
 
 export function nextRuns(expression: string, timezone: string, afterMs: number, count: number): NextRuns {
-  const times = readExpression(expression);
+  const times = readExpression(expression, CronExpressionParser);
   if (!times.ok) return times;
   const zone = TimeZone.read(timezone);
   if (!zone.ok) return zone;
