@@ -128,7 +128,7 @@ function readRange(item: Item, hasStep: boolean): [number, number] {
   const [from = '', to, ...more] = text.split('-');
   if (more.length > 0) throw offence(item, "has more than one '-'");
   const first = readValue({ ...item, text: from });
-  // `5/10` begins at 5 and goes on to the end.
+  // `5/10` begins at 5 and continues to the end.
   if (to === undefined) return [first, hasStep ? field.max : first];
   const end = readValue({ ...item, text: to, position: position + from.length + 1 });
   const last = field.kind === 'weekday' && end === 0 && first > 0 ? 7 : end;

@@ -67,7 +67,7 @@ export class Firings {
   /** See `RouterPort.fire`. */
   fire(bindings: Iterable<Binding>, event: Event, order: string): void {
     const all = [...bindings];
-    // Of equal triggers the first stands for all, and one of a stranger may reach less than a trusted one.
+    // Of equal triggers the first stands for all, and one of a restricted connection may reach less than a trusted one.
     const trusted = all.filter(({ owner }) => owner?.access === undefined);
     const ordered = trusted.length === all.length ? all : [...new Set([...trusted, ...all])];
     for (const binding of distinctBindings(ordered)) {
