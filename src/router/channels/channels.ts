@@ -181,7 +181,8 @@ export class Channels {
     if (refusal !== undefined) return this.#refuse('per_connection', refusal);
     if (this.#restrictedCount < half(this.#options.settings.channelsMax)) return channelShare;
     const text =
-      `Connections of restricted ports have ${this.#restrictedCount} channels together, half of limits.engine.channels; ` +
+      `Connections of restricted ports have ${this.#restrictedCount} channels together, half of ` +
+      'limits.engine.channels; ' +
       'the others are for trusted callers';
     return this.#refuse('reserved', new Refusal('OVERLOADED', text));
   }
