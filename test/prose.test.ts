@@ -12,15 +12,32 @@ const ROOT = join(import.meta.dirname, '..');
 const STYLE = 'docs/contributing/style.md';
 
 describe('plain English', () => {
-  test.each(['src', 'workers', 'bench', 'native-bench', 'test/unit', 'test/support'])(
-    'the comments of %s use no banned word',
-    (folder) => {
-      const offences = files(folder, /\.tsx?$/).flatMap((file) =>
-        commentLinesOf(file, read(file)).flatMap((line) => offencesIn(file, line)),
+  test.each(['src', 'workers', 'bench', 'native-bench', 'test'])('the comments of %s use no banned word', (folder) => {
+    const offences = files(folder, /\.tsx?$/).flatMap((file) => {
+      const text = read(file);
+      return [...commentLinesOf(file, text), ...scriptCommentsOf(text)].flatMap((line) => offencesIn(file, line));
+    });
+    expect(offences).toEqual([]);
+  });
+
+  test('the titles of tests use no banned word', () => {
+    const offences = files('test', /\.tsx?$/).flatMap((file) =>
+      titlesOf(read(file)).flatMap((title) => offencesIn(file, title)),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  test('templates and style sheets use no banned word', () => {
+    const offences = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .map((name) => `src/${name.split(sep).join('/')}`)
+      .filter((name) => /\.css$|\/templates\/.*\.(?:tsx?|js|py|md|ya?ml)$/.test(name) && !name.includes('node_modules'))
+      .flatMap((file) =>
+        read(file)
+          .split('\n')
+          .flatMap((line) => offencesIn(file, line)),
       );
-      expect(offences).toEqual([]);
-    },
-  );
+    expect(offences).toEqual([]);
+  });
 
   test('documentation uses no banned word', () => {
     const pages = [...files('docs', /\.md$/), ...readdirSync(ROOT).filter((name) => name.endsWith('.md'))];
@@ -43,6 +60,10 @@ describe('plain English', () => {
     const source = "// He reads it.\nthrow new Error('The letter was read by nobody');\n";
     expect(commentLinesOf('planted.ts', source).flatMap(bannedWords)).toEqual(['He']);
     expect(sentencesOf(source).flatMap(bannedWords)).toEqual(['nobody']);
+    const script =
+      'const SCRIPT = `\n-- The key comes back.\nreturn 1`;\ntest.each([1])(\n  "a call goes on %d", run);\n';
+    expect(scriptCommentsOf(script).flatMap(bannedWords)).toEqual(['comes back']);
+    expect(titlesOf(script).flatMap(bannedWords)).toEqual(['goes on']);
   });
 });
 
@@ -56,6 +77,16 @@ function sentencesOf(source: string): string[] {
   return [...code.matchAll(/(['"`])((?:\\.|(?!\1)[^\n\\])*)\1/g)]
     .map((match) => match[2] ?? '')
     .filter((text) => /[a-z],? [a-z]/.test(text));
+}
+
+/** The comments of Lua scripts, which are templates of the source file. */
+function scriptCommentsOf(source: string): string[] {
+  return source.match(/^\s*-- .*$/gm) ?? [];
+}
+
+function titlesOf(source: string): string[] {
+  const titles = /^\s*(?:test|it|describe)\b[^'"`\n]*?(?:\(\s*|\]\)\(\s*)(['"`])((?:\\.|(?!\1)[^\\])*)\1/gm;
+  return [...source.matchAll(titles)].map((match) => match[2] ?? '');
 }
 
 /** Without code. */

@@ -6,7 +6,9 @@ import { cpuUs, type Part, startPart, stop } from './cell.ts';
 
 export const LOAD_TOOL = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' : 'autocannon';
 export const CONNECTIONS = 64;
-/** V8 goes on compiling for that long: in the first two seconds an engine answers two thirds of what it does later. */
+/**
+ * V8 continues to compile for that long: in the first two seconds an engine answers two thirds of what it does later.
+ */
 const WARMUP_MS = 5000;
 const MEASURE_MS = 3000;
 

@@ -148,7 +148,7 @@ const streamLimits = fields({
   messages_burst: limit(400, 1, 1_000_000, 'Messages that one client may send at once'),
   subscriptions: limit(100, 1, 100_000, 'Subscriptions of one connection; one more is refused'),
   value_bytes: limit(4 * MIB, 1, 7 * MIB, 'Largest item; a larger one gets PAYLOAD_TOO_LARGE'),
-  history_events: limit(1_000, 0, 1_000_000, 'Events kept of one group for clients that come back'),
+  history_events: limit(1_000, 0, 1_000_000, 'Events kept of one group for clients that reconnect'),
   history_ms: limit(300_000, 0, 86_400_000, 'How long they are kept'),
   history_bytes: limit(MIB, 0, GIB, 'Bytes of them kept of one group'),
 });
@@ -224,16 +224,16 @@ export type Settings = Omit<ValueOf<typeof topLevel>, 'workers' | 'modules'>;
 
 /** Settings that are valid one by one and contradict each other. */
 export function findContradictions({ limits, trusted_proxies: proxies, outgoing }: Settings): readonly FieldProblem[] {
-  const strangers = proxies.flatMap((text, index): FieldProblem[] => {
+  const problems = proxies.flatMap((text, index): FieldProblem[] => {
     if (parseAddressBlock(text) !== undefined) return [];
     const message = `Must be an address or a CIDR block such as 10.0.0.0/8, found '${redactUrl(text)}'.`;
     return [{ path: ['trusted_proxies', index], at: 'value', message }];
   });
-  strangers.push(...unlistable(outgoing.allow));
+  problems.push(...unlistable(outgoing.allow));
   const { outbound_buffer_bytes: bufferBytes, outbound_close_bytes: closeBytes } = limits.trusted;
-  if (closeBytes >= bufferBytes) return strangers;
+  if (closeBytes >= bufferBytes) return problems;
   return [
-    ...strangers,
+    ...problems,
     {
       path: ['limits', 'trusted', 'outbound_close_bytes'],
       at: 'value',

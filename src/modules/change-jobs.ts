@@ -10,8 +10,8 @@
 //     changes. It still contains a queue that is no longer configured, whose jobs wait in the outbox until it is back.
 //   - One page of the outbox is processed at a time.
 //   - A queue that takes no jobs does not block the jobs of other queues (`outbox-order.ts`).
-//   - When a FIFO queue came back, its new jobs follow those in the outbox until these have gone. The store reports
-//     this with each plan, and is asked again when a page was empty (F3).
+//   - When a FIFO queue is added again, its new jobs follow those in the outbox until these have gone. The store
+//     reports this with each plan, and is asked again when a page was empty (F3).
 //   - Within a group of a FIFO queue, a job is sent only after the one before it was taken (`outbox-order.ts`).
 
 import type { KeptRights } from '../core/access/kept-rights.ts';

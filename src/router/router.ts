@@ -4,7 +4,7 @@
 // Neighbours: `transport` delivers bytes and carries frames away; `engine.ts` builds it and plugs modules in.
 // Invariants:
 //   - Frames of one connection are handled in the order they arrived.
-//   - A frame that cannot be read is logged, counted and dropped; its connection and all others go on (wire 1.5).
+//   - A frame that cannot be read is logged, counted and dropped; its connection and all others stay open (wire 1.5).
 //   - Nothing here waits: reading from one connection never depends on writing to another (I7).
 
 import { isUtf8 } from 'node:buffer';

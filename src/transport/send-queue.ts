@@ -1,6 +1,6 @@
 // The send queue of one connection: frames wait here until the end of the event-loop turn, then leave together.
-// Messages of the binary form leave earlier where many bytes have gathered, so that the receiver starts while the turn
-// goes on.
+// Messages of the binary form leave earlier where many bytes have gathered, so that the receiver starts before the
+// turn ends.
 //
 // Job: one write for many frames (the library corks only the socket that is being handled; every other send would be a
 // system call of its own), and the byte count on which all outbound limits are based.

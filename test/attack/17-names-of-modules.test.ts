@@ -13,7 +13,7 @@ const MODULES = `  - {name: svc-cron, config: {adapter: {name: kv, config: {stor
   - {name: svc-pubsub}
 `;
 
-test('a page takes no name of a module that a reload removes, and the module comes back', async () => {
+test('a page takes no name of a module that a reload removes, and the module can be added again', async () => {
   using folder = new TemporaryFolder();
   const file = join(folder.path, 'svc-config.yaml');
   writeFileSync(file, yamlWith(MODULES));

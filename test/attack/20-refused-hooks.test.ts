@@ -1,4 +1,4 @@
-// A page makes registrations wait for a hook, until the hook is refused at once: nobody offers it now. Thousands of steps that each end within the one before overflowed the stack, and the engine ended.
+// A page makes registrations wait for a hook, until the hook is refused at once, because no worker offers it now. Thousands of steps that each end within the one before overflowed the stack, and the engine ended.
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../support/clients/raw-worker.ts';
@@ -55,7 +55,7 @@ test('Thousands of triggers that wait are refused when the hook is withdrawn', a
   expect(await client.call('engine::baggage::get_all', {})).not.toHaveProperty('error');
 });
 
-test('A step that ends its connection ends the steps behind it too', async () => {
+test('A step that ends its connection ends the steps after it too', async () => {
   await using engine = await startEngine();
   await using client = await RawWorker.connect(engine.url);
   await using decider = await RawWorker.connect(engine.url);

@@ -112,7 +112,7 @@ function triesOf({ engine, url, streamUrl }: GuardedEngine): readonly Try[] {
   ];
 }
 
-/** A socket of the page: `refused`, or `opened` once everything was sent on it and something came back or it closed. */
+/** A socket of the page: `refused`, or `opened` once everything was sent on it and something arrived or it closed. */
 function attempt(page: Page, one: Try): Promise<string> {
   return page.evaluate(
     ({ url, protocols, frames }) =>

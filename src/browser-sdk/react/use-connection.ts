@@ -54,13 +54,13 @@ function viewOf(svc: SvcWorker | undefined): View<ConnectionView> {
       return { state: wasConnected ? 'disconnected' : 'connecting', error };
     };
     const update = (): void => view.show(read);
-    const stands = (): void => {
+    const markConnected = (): void => {
       error = undefined;
       update();
     };
     const ends = [
-      svc.on('connected', stands),
-      svc.on('reconnected', stands),
+      svc.on('connected', markConnected),
+      svc.on('reconnected', markConnected),
       svc.on('disconnected', update),
       svc.on('rejected', (rejection) => {
         if (rejection.subject !== 'connection') return;

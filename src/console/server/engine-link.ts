@@ -36,7 +36,7 @@ export class BridgeLink {
       });
     }
     this.#worker.on('disconnected', () => {
-      if (this.#isConnected) printLine(`Lost the engine at ${url}; the console goes on and waits for it`);
+      if (this.#isConnected) printLine(`Lost the engine at ${url}; the console keeps running and waits for it`);
       this.#turn(false);
     });
     this.#worker.on('rejected', () =>

@@ -89,7 +89,7 @@ export class HeldFrames {
     return this.#nextInMemory() ?? this.#nextFetched();
   }
 
-  /** That many bytes must be fetched from the file before `next` can go on; 0 if it can. */
+  /** That many bytes must be fetched from the file before `next` can continue; 0 if it can. */
   get bytesToFetch(): number {
     if (this.#fileBytes === 0 || this.#first < this.#frames.length) return 0;
     const missing = this.#recordBytes() - this.#fetched.length;

@@ -39,7 +39,7 @@ const JUMP_MS_MIN = 1_000;
 const SLEEP_MS_MIN = 10_000;
 /**
  * How many missed ticks are counted one by one from one check to the next, of all jobs together: a hundred triggers of
- * every second that come back after a day would block the process for minutes. Beyond it the count is reported as a
+ * every second that return after a day would block the process for minutes. Beyond it the count is reported as a
  * minimum.
  */
 const COUNTED_MAX = 2_000;

@@ -32,13 +32,13 @@ export class DeliveryWindow {
     this.setRules(rules);
   }
 
-  /** Running jobs go on, also beyond a smaller window. */
+  /** Running jobs continue, also beyond a smaller window. */
   setRules({ concurrency, isFifo }: WindowRules): void {
     this.#concurrency = isFifo ? 1 : concurrency;
     this.#isFifo = isFifo;
   }
 
-  /** The engine is under pressure: the window is a quarter. Running jobs go on. */
+  /** The engine is under pressure: the window is a quarter. Running jobs continue. */
   slow(isSlowed: boolean): void {
     this.#isSlowed = isSlowed;
   }

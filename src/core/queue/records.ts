@@ -76,7 +76,7 @@ export interface DeadRecord extends JobPast {
 export interface StoredSubscription {
   topic: string;
   functionId: string;
-  /** When its worker left; the worker may come back. */
+  /** When its worker left; the worker may reconnect. */
   leftMs?: number;
   /** A trusted worker subscribed it: reserved for such workers also where the engine keeps nothing on disk. */
   isTrusted?: boolean;

@@ -82,7 +82,7 @@ export class CronRunner {
     const left = this.#jobs.remove(binding);
     if (left?.isGone !== true) return;
     this.#agenda.remove(left.job);
-    // Triggers that end with the engine come back with it, and then the missed ticks are computed.
+    // Triggers that end with the engine are loaded at its next start, and then the missed ticks are computed.
     if (this.#state === 'running') this.#options.claims.release(left.job.key);
   }
 

@@ -87,7 +87,7 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
   };
 }
 
-/** Closes a connection of a port with rbac. To come back, its client must authenticate again (X12). */
+/** Closes a connection of a port with rbac. To reconnect, its client must authenticate again (X12). */
 export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
   const id = 'engine::workers::revoke';
   return {

@@ -1,7 +1,7 @@
 // `engine::log::…` writes a log record of the caller. `engine::baggage::…` reads the baggage of the call: a call cannot
 // change the context of its caller, so `set` changes nothing; SDKs have functions of their own for that (modules 11.9).
 //
-// The telemetry thread and the rollup thread answer the others. Payloads are passed on unread, and answers come back as
+// The telemetry thread and the rollup thread answer the others. Payloads are passed on unread, and answers arrive as
 // bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
 import { Refusal, readPayload, unreadablePayload } from '../../core/calls/refusal.ts';

@@ -79,7 +79,7 @@ export class Queues implements JobTaker {
     runner?.nudge();
   }
 
-  /** A new queue, or one that came back. */
+  /** A new queue, or one that was added again. */
   add(settings: QueueSettings): QueueRunner {
     const { name, isFifo } = settings;
     const asleep = this.#removed.get(name);
@@ -89,7 +89,7 @@ export class Queues implements JobTaker {
     this.#runners.set(name, runner);
     if (this.#isDraining) runner.drain();
     else if (isSame) runner.resume(settings);
-    // A queue that comes back may have been slowed when it was removed.
+    // A queue that is added again may have been slowed when it was removed.
     runner.slow(this.#isSlowed);
     const lane = laneOf(name);
     if (this.#removed.get(lane)?.settings.isFifo === isFifo) this.add({ ...settings, name: lane });

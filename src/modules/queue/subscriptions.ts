@@ -17,7 +17,7 @@ export interface Subscription {
   readonly bindings: Set<Binding>;
   rules: EnqueueRules;
   delayMs: number;
-  /** The last trusted worker left and may come back, also while restricted connections are subscribed. */
+  /** The last trusted worker left and may reconnect, also while restricted connections are subscribed. */
   awaitsTrusted: boolean;
   /**
    * No trigger is bound: the subscription ends at this time of the monotonic clock unless one is bound again. `ENDED`:

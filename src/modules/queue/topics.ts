@@ -36,7 +36,7 @@ interface TopicsContext extends RunnerContext {
 
 const SWEEP_MS_MAX = 60_000;
 const OPEN_AGAIN_MS = 1_000;
-/** Subscriptions of restricted connections: so many live ones, and as many that wait for those to come back. */
+/** Subscriptions of restricted connections: the limit of the live ones, and of those whose connection left. */
 const RESTRICTED_PER_TOPIC_MAX = 100;
 const RESTRICTED_MAX = 1_000;
 /** Topics without a subscriber that restricted connections published to: each has a queue too. */
@@ -299,7 +299,7 @@ export class Topics {
         binding.error = String(error);
         const fields = { topic, function_id: functionId, error: binding.error };
         if (isNews) logger.error('A subscription could not be kept', fields);
-        // A broker that is away comes back, and a disk has space again (K3, D4).
+        // A broker becomes available again, and a disk has space again (K3, D4).
         if (error instanceof Refusal)
           clock.after(OPEN_AGAIN_MS, () => this.#openAgain(subscription, binding, settings));
       },
@@ -336,7 +336,7 @@ export class Topics {
     subscription.bindings.delete(binding);
     this.#chooseOrigin(subscription);
     const { topic, functionId } = subscription;
-    // A connection that ended or is about to, or an engine that does: the subscriber may come back.
+    // A connection that ended or is about to, or an engine that does: the subscriber may reconnect.
     const isTakenBack = removal === 'taken_back' && !router.isDraining;
     if (!isRestricted(binding)) {
       router.reserve('subscription', nameOf(topic, functionId));
@@ -392,7 +392,7 @@ export class Topics {
     return true;
   }
 
-  /** Some subscribers did not come back; others ended a while ago, and their queues may be empty now. */
+  /** Some subscribers did not reconnect; others ended a while ago, and their queues may be empty now. */
   async #sweep(): Promise<void> {
     const { adapter, clock, queues } = this.#context;
     const ended = this.#subscriptions.all.filter(({ endsMs }) => endsMs === ENDED);

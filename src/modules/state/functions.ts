@@ -1,4 +1,4 @@
-// The functions of state: the payload goes to the store as it came, and the answer comes back in its final form.
+// The functions of state: the payload goes to the store as it came, and the store returns the answer in its final form.
 
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';

@@ -1,5 +1,5 @@
-// The functions of streams: the payload goes to the store as it came, and the answer comes back in its final form. A
-// change is sent to subscribers, then to triggers, and then the caller gets its answer (T1).
+// The functions of streams: the payload goes to the store as it came, and the store returns the answer in its final
+// form. A change is sent to subscribers, then to triggers, and then the caller gets its answer (T1).
 
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/builtin.ts';

@@ -1,4 +1,4 @@
-// Reasons for closing a WebSocket. The number alone says whether a client should come back:
+// Reasons for closing a WebSocket. The number alone says whether a client should reconnect:
 // 1001, 1006, 1012, 1013 and 44xx below 4420 are temporary; 1002, 1003, 1007 to 1009 are the client's fault.
 
 export const CLOSE_CODES = {

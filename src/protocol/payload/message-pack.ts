@@ -44,7 +44,7 @@ export class MessagePackForm implements MessagePackWriter {
 
   write(value: unknown): Buffer | undefined {
     if (!isWellFormed(value)) return undefined;
-    // A copy: msgpackr goes on to use the memory.
+    // A copy, because msgpackr reuses the memory.
     const bytes = Buffer.from(this.#packr.pack(value));
     return bytes.length > MESSAGE_PACK_BYTES_MAX ? undefined : bytes;
   }

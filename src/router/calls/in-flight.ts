@@ -83,7 +83,9 @@ export function expireCalls(context: RouterContext): void {
   }
 }
 
-/** The executor is gone: its calls end with an unknown effect. Calls that it made go on without a caller (I4, I5). */
+/**
+ * The executor is gone: its calls end with an unknown effect. Calls that it made continue without a caller (I4, I5).
+ */
 export function orphanCalls(context: RouterContext, session: Session, refusal: Refusal): void {
   // Most connections that end have no open call: they must not pay for a walk over all calls.
   if (session.inFlight === 0 && session.callsAwaited === 0) return;

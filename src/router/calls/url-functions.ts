@@ -96,7 +96,7 @@ function headersFor(
           .digest('hex');
   return {
     'content-type': 'application/json',
-    // Work caused by a chain of calls carries the length of the chain, in case it comes back to an engine (I8). The
+    // Work caused by a chain of calls carries the length of the chain, in case it returns to an engine (I8). The
     // user's own entries are not sent: the server may belong to a third party.
     baggage: withDepth(undefined, depth + 1),
     ...(traceparent !== undefined && { traceparent }),

@@ -80,11 +80,11 @@ export class Channels {
   readonly #allMemory: NamedBudget;
   readonly #allFiles: NamedBudget;
   /** The shares of these that restricted connections may use together. */
-  readonly #guestMemory: NamedBudget;
-  readonly #guestFiles: NamedBudget;
+  readonly #restrictedMemory: NamedBudget;
+  readonly #restrictedFiles: NamedBudget;
   readonly #pipes = new Map<string, ChannelPipe>();
   /** How many channels restricted connections created. */
-  #guestCount = 0;
+  #restrictedCount = 0;
   #stopExpiry: (() => void) | undefined;
 
   constructor(options: ChannelsOptions) {
@@ -92,8 +92,8 @@ export class Channels {
     const { buffersBytesMax, spillsBytesMax } = options.settings;
     this.#allMemory = budgetOf(MEMORY_LIMIT, buffersBytesMax);
     this.#allFiles = budgetOf(FILES_LIMIT, spillsBytesMax);
-    this.#guestMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(buffersBytesMax));
-    this.#guestFiles = budgetOf(`half of ${FILES_LIMIT}`, half(spillsBytesMax));
+    this.#restrictedMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(buffersBytesMax));
+    this.#restrictedFiles = budgetOf(`half of ${FILES_LIMIT}`, half(spillsBytesMax));
   }
 
   /** Looks up channels that are offered but not created yet. One part of the engine may offer some. */
@@ -118,7 +118,7 @@ export class Channels {
     const { channel } = this.#open(id, key, bufferSize, share);
     if (share !== undefined) {
       share.channels.add(channel);
-      this.#guestCount++;
+      this.#restrictedCount++;
     }
     this.#stopExpiry ??= clock.every(EXPIRY_CHECK_MS, () => this.#dropOverdue());
     const ref = { channel_id: id, access_key: key };
@@ -179,9 +179,10 @@ export class Channels {
     }
     const { refusal } = channelShare;
     if (refusal !== undefined) return this.#refuse('per_connection', refusal);
-    if (this.#guestCount < half(this.#options.settings.channelsMax)) return channelShare;
+    if (this.#restrictedCount < half(this.#options.settings.channelsMax)) return channelShare;
     const text =
-      `Connections of restricted ports have ${this.#guestCount} channels together, half of limits.engine.channels; ` +
+      `Connections of restricted ports have ${this.#restrictedCount} channels together, half of ` +
+      'limits.engine.channels; ' +
       'the others are for trusted callers';
     return this.#refuse('reserved', new Refusal('OVERLOADED', text));
   }
@@ -207,8 +208,8 @@ export class Channels {
       {
         memoryBytesMax: settings.bufferBytesMax,
         fileBytesMax: settings.spillBytesMax,
-        memoryBudget: new JointBudget(own ? [...own, this.#guestMemory, this.#allMemory] : [this.#allMemory]),
-        fileBudget: new JointBudget(own ? [...own, this.#guestFiles, this.#allFiles] : [this.#allFiles]),
+        memoryBudget: new JointBudget(own ? [...own, this.#restrictedMemory, this.#allMemory] : [this.#allMemory]),
+        fileBudget: new JointBudget(own ? [...own, this.#restrictedFiles, this.#allFiles] : [this.#allFiles]),
       },
     );
     const pipe = this.#createPipe(channel, share);
@@ -229,7 +230,7 @@ export class Channels {
       note: (what, detail) => this.#note(id, what, detail),
       ended: () => {
         this.#pipes.delete(id);
-        if (share?.channels.delete(channel) === true) this.#guestCount--;
+        if (share?.channels.delete(channel) === true) this.#restrictedCount--;
       },
     });
   }

@@ -9,7 +9,7 @@
 // Invariants:
 //   - An id passes from one restricted connection to another when its holder has left, or under the same prefix.
 //   - A claim ends once: retried when the id is free, refused, withdrawn, or gone with its connection.
-//   - Ids that a proven reattach freed are kept for the successor; other claims go on waiting.
+//   - Ids that a proven reattach freed are kept for the successor; other claims keep waiting.
 
 import { Groups } from '../../core/registry/groups.ts';
 import type { Clock } from '../../effects/clock.ts';

@@ -38,7 +38,7 @@ const TOO_MANY_REQUESTS = 429;
 const ENVELOPE_BYTES = 64 * 1024;
 
 /**
- * Whether a worker has a connection: `connecting` (a dial is under way), `connected`, `disconnected` (waiting for
+ * Whether a worker has a connection: `connecting` (a dial is in progress), `connected`, `disconnected` (waiting for
  * the next dial), `closed` (shut down).
  *
  * @example

@@ -31,8 +31,8 @@ export interface Drain {
 export async function drain({ clock, incoming, drainTimeoutMs, withdraw, ...way }: Drain): Promise<void> {
   const deadlineMs = clock.monotonicMs() + drainTimeoutMs;
   const link = way.link();
-  // With this frame the engine keeps the worker's routes for a while, so that it can ask callers to come back in a
-  // moment. An `iii` engine does not know the frame.
+  // With this frame the engine keeps the worker's routes for a while, so that it can ask callers to repeat the request
+  // in a moment. An `iii` engine does not know the frame.
   if (link?.form.startsWith(OUR_FORMS) === true) link.sendFrame(encodeFrame({ type: 'draining' }));
   withdraw();
   // Calls that were handed over before the engine read this may still arrive. Without a connection there are none.

@@ -82,7 +82,10 @@ export const cronRelease: StoreCommand = {
 
 /** How long claims of an unregistered trigger are kept: longer than a clock is ever set back. */
 const RELEASED_MS_MAX = 2 * 86_400_000;
-/** How long claims of a trigger are kept that did not come back after a restart: longer than a yearly trigger waits. */
+/**
+ * How long claims of a trigger are kept that was not registered again after a restart: longer than a yearly trigger
+ * waits.
+ */
 const LOST_MS_MAX = 800 * 86_400_000;
 
 /** Removes triggers that are long gone. */

@@ -117,7 +117,7 @@ async function updateInTurn(
     if (isDone) return updateReply(context, request, before.json, outcome);
     before = found;
   }
-  throw new Refusal('OVERLOADED', `Other engines change this value all the time: tried ${ATTEMPTS_MAX} times`);
+  throw new Refusal('OVERLOADED', `Other engines keep changing this value: ${ATTEMPTS_MAX} attempts failed`);
 }
 
 interface ListAccess {

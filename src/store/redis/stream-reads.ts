@@ -109,7 +109,7 @@ export async function readEventsFrom(
   return { at, events: listIn(entries).map((entry) => readEntry(ref, at.epoch, bytesIn(entry))) };
 }
 
-/** Begins a new epoch: subscribers with a number of the old one read again when they come back (T4). */
+/** Begins a new epoch: subscribers with a number of the old one read again when they reconnect (T4). */
 export async function beginEpoch({ link, keyPrefix, newTag }: RedisAccess): Promise<void> {
   await link.run(['SET', sharedKeys(keyPrefix).epoch, newTag()]);
 }

@@ -82,7 +82,7 @@ return {append(ARGV[10], ARGV[9], ARGV[11])}`);
  */
 export const SUBSCRIBE = redisScript(`${EVENTS}
 local epoch, seq, kept = epoch_now(), seq_now(), redis.call('LLEN', HISTORY)
--- The number that somebody now stands at must not depend on other groups any more. Without memory for it, it does.
+-- The number that a subscriber now has must not depend on other groups any more. Without memory for it, it does.
 if redis.call('EXISTS', HEAD) == 0 then
   redis.pcall('HSET', HEAD, 'seq', whole(seq))
   redis.pcall('ZADD', DUE, 'NX', whole(tonumber(NOW) + tonumber(ARGV[7])), GROUP)

@@ -52,7 +52,7 @@ export function streamWrites(redis: RedisAccess, groups: WatchedGroups): Readonl
           if (put.isDone) return { result, events: put.events };
           old = put.found;
         }
-        throw new Refusal('OVERLOADED', `Other engines change this item all the time: tried ${ATTEMPTS_MAX} times`);
+        throw new Refusal('OVERLOADED', `Other engines keep changing this item: ${ATTEMPTS_MAX} attempts failed`);
       });
     },
 

@@ -89,7 +89,7 @@ export class StoreClient implements Store {
 
   get trouble(): string | undefined {
     if (this.#failure !== undefined) return 'the store failed';
-    return this.#space === 'plenty' ? undefined : 'the disk is nearly full: nothing that grows is taken';
+    return this.#space === 'plenty' ? undefined : 'the disk is nearly full: writes that need space are refused';
   }
 
   get details(): Readonly<Record<string, string>> {
@@ -266,5 +266,5 @@ function giveBack(memory: ArrayBuffer & { readonly transfer?: (bytes: number) =>
 
 const UNAVAILABLE: ErrorBody = {
   code: 'STORAGE_UNAVAILABLE',
-  message: 'The store failed and the engine is ending; whether a change that was under way was made is unknown',
+  message: 'The store failed and the engine is ending; whether a change in progress was made is unknown',
 };

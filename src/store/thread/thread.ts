@@ -32,7 +32,7 @@ const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 const TOO_MUCH: StoreReply = {
   error: {
     code: 'OVERLOADED',
-    message: 'Too much was asked of the store at once: its answers would not fit in memory',
+    message: 'Too many reads in one batch of the store: their answers would not fit in memory',
   },
 };
 
@@ -134,7 +134,7 @@ function bytesIn({ result, events = [] }: StoreReply): number {
 function refuseWithoutSpace({ usesReserve = false }: StoreCommand, left: SpaceLeft): void {
   if (left === 'plenty' || (left === 'reserve' && usesReserve)) return;
   const still = left === 'reserve' ? '; deleting still works' : '';
-  throw new Refusal('STORAGE_FULL', `The disk of the store is nearly full: nothing that grows is taken${still}`);
+  throw new Refusal('STORAGE_FULL', `The disk of the store is nearly full: writes that need space are refused${still}`);
 }
 
 function hasWrites(batch: BatchReader): boolean {

@@ -23,7 +23,7 @@ export async function listenOnNode(
     server.listen({ host: bareHost(host), port, exclusive: true }, resolve);
   });
   // Without free file descriptors a new connection cannot be accepted: its client sees an error, and the open
-  // connections go on.
+  // connections stay open.
   server.on('error', () => {});
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;

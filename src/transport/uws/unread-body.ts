@@ -1,5 +1,5 @@
 // The rest of an answer whose client reads more slowly than the engine writes. The library would buffer it without a
-// limit, and go on to answer the next request of that connection; kept here it counts, and the library ends a
+// limit, and then answer the next request of that connection; kept here it counts, and the library ends a
 // connection that sends another request meanwhile.
 
 import type { UnreadAnswer, UnreadAnswers } from '../../core/limits/unread-answers.ts';

@@ -35,7 +35,7 @@ interface Peer {
 }
 
 /**
- * Answers upgrade requests for `pattern`; other requests go on to the next handler. `upgraded`: a connection is no
+ * Answers upgrade requests for `pattern`; the next handler gets other requests. `upgraded`: a connection is no
  * longer an HTTP connection; the library does not report that otherwise.
  */
 export function addWebSocketRoute(

@@ -40,7 +40,7 @@ test('a worker with few places keeps half of them; one with a free place gets th
   await page.settled();
   await large.settled();
   expect([small, large].map((one) => callsOf(one).length)).toEqual([2, 5]);
-  // Places come back with the answers.
+  // Each answer frees a place.
   for (const call of callsOf(small)) small.answer(call, { result: null });
   await small.settled();
   callMany(page, 'api::slow', 1);
@@ -76,7 +76,7 @@ test('pages take half of the concurrent requests of a function that is a URL', a
   const pages = await connectMany(engine, 5);
   for (const page of pages) callMany(page, 'api::remote', 60, 'page');
   for (const page of pages) await page.settled();
-  await waitFor('half of the requests are under way', () => held.length === 128);
+  await waitFor('half of the requests are in flight', () => held.length === 128);
   expect(await worker.call('api::remote', 'trusted')).toMatchObject({ result: 'done' });
   for (const page of pages) page.close();
   for (const end of held) end();

@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
 
   beforeAll(async () => {
     worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
-    // Fails until its payload has `mended`.
+    // Fails until its payload has the field.
     const post = worker.registerFunction('letters::post', ({ mended, n }: { mended?: boolean; n: number }) => {
       if (mended !== true) throw new Error(`Mailbox ${n} does not exist`);
       return null;

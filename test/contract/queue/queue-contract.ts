@@ -16,7 +16,7 @@ const CAPABILITIES: readonly CapabilityName[] = [
 
 /** Promises that an adapter may weaken. A suite that does gives the reason, and docs/queues.md names it for users. */
 export type WeakerPromise =
-  /** Another group goes on while the head of one is not done. */
+  /** Another group continues while the head of one is not done. */
   | 'groups side by side'
   /** A publication reaches every queue or none, and a limit is kept to the job. */
   | 'all or none';
@@ -123,7 +123,7 @@ export function queueContract(name: string, { create, lacks = [], cannot = {} }:
       expect(await queue.dead()).toMatchObject([{ id, reason: 'poison', retries: 0, deliveries: 2 }]);
     });
 
-    test('[Q7] parked jobs come back when their function does', async () => {
+    test('[Q7] parked jobs run when a worker offers their function again', async () => {
       const queue = await ContractQueue.open(await create());
       const [id] = [await queue.receipt(1, { functionId: 'f' }), await queue.receipt(2, { functionId: 'g' })];
       for (const job of await queue.claimAll(2)) await queue.settle(job, 'park', { isUnsent: true });

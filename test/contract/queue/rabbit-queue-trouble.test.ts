@@ -173,7 +173,7 @@ describe.skipIf(NO_RABBITMQ)(`queues in RabbitMQ ${NO_RABBITMQ ?? ''}`, () => {
     await end();
   });
 
-  test('[F1] [Q11] a change that cannot read the book undoes nothing that another engine wrote there', async () => {
+  test('[F1] [Q11] a change that cannot read the registry of queues keeps what another engine wrote there', async () => {
     const [one, two] = [await startRabbitQueues({ prefix }), await startRabbitQueues({ prefix, Link: FalteringLink })];
     await one.topics.subscribe({ topic: 'book', functionId: 'left' });
     FalteringLink.failsAt = 2;

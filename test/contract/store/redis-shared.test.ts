@@ -191,7 +191,7 @@ describe('an engine that follows a group', () => {
   });
 });
 
-describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_REDIS_SERVER ?? ''}`, () => {
+describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and is available again ${NO_REDIS_SERVER ?? ''}`, () => {
   const setupOf = ({ url }: RedisServer) => ({ url, keyPrefix: 'svc:' });
 
   test('[T2] [T4] events that were published while no engine could receive them are read from the history', async () => {
@@ -210,7 +210,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes away and comes back ${NO_RED
     expect(follower.resets).toBe(0);
   });
 
-  test('[K3] fails every command at once while it is away, and goes on by itself', { timeout: 20_000 }, async () => {
+  test('[K3] fails every command at once while it is away, and continues by itself', { timeout: 20_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-redis-'));
     await using server = await RedisServer.reserve();
     await server.start(folder);

@@ -77,7 +77,7 @@ export function storeContract(name: string, start: () => Promise<RunningStore>):
       expect((await call('state::get', { scope, key: 'other' })).text).toBe('1');
     });
 
-    test('[S6] Every value comes back with the text it was sent with', async () => {
+    test('[S6] Every value is returned with the text it was sent with', async () => {
       const scope = newScope();
       for (const { name: key, text } of JSON_EDGES) {
         const json = JSON.stringify(key);

@@ -87,7 +87,7 @@ export function streamContract(name: string, start: () => Promise<RunningStore>)
       expect(count).toBe(1);
     });
 
-    test('[S6] a value comes back with the text it was sent with, and in the event as well', async () => {
+    test('[S6] a value is returned with the text it was sent with, and in the event as well', async () => {
       const group = newGroup();
       for (const { name: item_id, text } of JSON_EDGES) {
         const input = { ...group, item_id };

@@ -69,7 +69,7 @@ export class HttpPortUnderTest implements AsyncDisposable {
     this.#listener.stopAccepting();
   }
 
-  /** Sends the bytes, ends its side, and returns everything that came back. */
+  /** Sends the bytes, ends its side, and returns everything that it received. */
   send(bytes: string): Promise<string> {
     return sendBytes(this.port, bytes);
   }
@@ -88,7 +88,7 @@ export class HttpPortUnderTest implements AsyncDisposable {
 }
 
 /**
- * Sends the bytes on a connection of their own, ends its side, and returns everything that came back. A caller that
+ * Sends the bytes on a connection of their own, ends its side, and returns everything that it received. A caller that
  * needs time for an answer passes a promise to await before the connection is half closed.
  */
 export async function sendBytes(

@@ -143,7 +143,7 @@ describe('reattaching', () => {
 });
 
 describe('a message that is too large', () => {
-  test('[wire 10.35] of 20 MiB closes the connection with 1009; the client comes back and its call times out', async () => {
+  test('[wire 10.35] of 20 MiB closes the connection with 1009; the client reconnects and its call times out', async () => {
     await using engine = await startTestEngine();
     await using worker = new IiiClient(engine.url);
     worker.sdk.registerFunction('big::echo', async () => 'received');

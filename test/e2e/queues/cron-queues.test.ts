@@ -56,7 +56,7 @@ test('[CR1] Ticks of an absent function wait in their queue, also over a restart
     await waitFor('two ticks wait', async () => (await statsOf(worker, 'ticks')).depth >= 2, 10_000);
     worker.send({ type: 'unregistertrigger', id: 't1' });
     await worker.settled();
-    waiting = await waitFor('no tick is under way', async () => {
+    waiting = await waitFor('no tick is running', async () => {
       const { states } = await statsOf(worker, 'ticks');
       return states.waiting === 0 && states.running === 0 && states.waiting_for_worker;
     });

@@ -106,7 +106,7 @@ describe.each(PAIRS)('a caller of the %s form and a worker of the %s form', (cal
     const answers = values.map((value) => caller.trigger({ function_id: echo, payload: value }));
     for (const [at, answer] of answers.entries()) {
       const text = JSON.stringify(await answer);
-      expect(text === JSON.stringify(values[at]), `value ${at} comes back`).toBe(true);
+      expect(text === JSON.stringify(values[at]), `value ${at} is returned`).toBe(true);
     }
   });
 
@@ -228,7 +228,9 @@ test.each(['compact', 'json'] as const)(
     await echo.ready();
     const call = async (length: number): Promise<void> => {
       const payload = 'é'.repeat(length);
-      expect((await svc.trigger({ function_id: echo, payload })) === payload, `${length} letters come back`).toBe(true);
+      expect((await svc.trigger({ function_id: echo, payload })) === payload, `${length} letters are returned`).toBe(
+        true,
+      );
     };
     for (let round = 0; round < 5; round++) await Promise.all([0, 1, 100, 3_000, 200_000, 50].map(call));
   },

@@ -1,4 +1,4 @@
-// Fault 43: names that would be paths if they were used as file names (X20). They come back unchanged, and no file on
+// Fault 43: names that would be paths if they were used as file names (X20). They are returned unchanged, and no file on
 // the disk differs.
 
 import { readdirSync } from 'node:fs';

@@ -17,7 +17,7 @@ const HELD_MS_MAX = 2_000;
 const BACK_MS_MAX = 30_000;
 const FUNCTIONS = ['staged::page', 'staged::other'];
 
-/** A worker behind a proxy that comes back after each cut with all of its registrations. */
+/** A worker behind a proxy that reconnects after each cut with all of its registrations. */
 interface Returning extends AsyncDisposable {
   /** Resolves when it has registered everything again. */
   back(): Promise<void>;
@@ -47,7 +47,7 @@ async function withReattach(url: string): Promise<Returning> {
   };
 }
 
-/** It just comes back, next to a connection of its own that the engine takes for alive. */
+/** It reconnects, next to a connection of its own that the engine takes for alive. */
 async function withoutReattach(url: string): Promise<Returning> {
   const connect = async (): Promise<RawWorker> => {
     const worker = await RawWorker.connect(url);

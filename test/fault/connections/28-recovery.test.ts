@@ -40,7 +40,7 @@ test('[T2] [T4] [fault 28] every sequence is complete or its gap is reported, an
   timeout: 120_000 + EVENTS * 40 + LONG_MS * 2,
 }, async () => {
   const line = faultLine('28', 'recovery', 'offences=0');
-  // A short history, so that some come back too late for it.
+  // A short history, so that some reconnect too late for it.
   await using engine = await startStreamEngine('', 'limits: {stream: {history_events: 120}}');
   const random = faultRandom('28');
   const port = Number(new URL(engine.streams).port);
@@ -65,7 +65,7 @@ test('[T2] [T4] [fault 28] every sequence is complete or its gap is reported, an
     random.pick(proxies).cut();
     cuts += 1;
   }
-  // A subscriber that came back with a gap gets a number only with the next event.
+  // A subscriber that reconnected with a gap gets a number only with the next event.
   const written = last;
   const isToldAnother = async (): Promise<boolean> => {
     await room.set('end', ++last);

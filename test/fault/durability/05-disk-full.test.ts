@@ -12,7 +12,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const MIB = 1024 * 1024;
 test.skipIf(isSkipped('fault 5', mountingRefusal()))(
-  '[D4] [fault 5] On a nearly full disk writes are refused, deletes go on, and writes resume when there is room again',
+  '[D4] [fault 5] On a nearly full disk writes are refused, deletes continue, and writes resume when there is room again',
   { timeout: 60_000 },
   async () => {
     const line = faultLine('5', 'disk full', 'failures=0');

@@ -14,7 +14,7 @@ import { run } from '../../support/stores/store-commands.ts';
 const ENTRIES = rounds(20) * 1_000;
 const PAGE = 1_000;
 
-test('[D5] [S4] [fault 9] While a large scope is read in pages, writes go on and the file stays within twice its size', {
+test('[D5] [S4] [fault 9] While a large scope is read in pages, writes continue and the file stays within twice its size', {
   timeout: 600_000,
 }, async () => {
   const line = faultLine('9', 'long read', 'growth<2');

@@ -105,7 +105,7 @@ test('[F1] [F2] [F3] [fault 15] Groups keep their order while jobs fail and work
   }
 });
 
-test('[F2] [F4] [fault 16] A group whose head waits for its retry waits, others go on, and it goes on when the head is dead', async () => {
+test('[F2] [F4] [fault 16] A group whose head waits for its retry waits, others continue, and it continues when the head is a dead letter', async () => {
   const line = faultLine('16', 'fifo head blocked', 'order=a1,b1,b2,a1,a2');
   await using engine = await startQueueEngine({
     queues: '{orders: {type: fifo, message_group_field: group, max_retries: 1, backoff_ms: 500}}',

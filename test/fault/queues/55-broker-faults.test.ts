@@ -49,7 +49,7 @@ async function underLoad(
 
 for (const kind of BROKERS) {
   describe.skipIf(kind.refusal)(`connections to ${kind.name} that are lost ${kind.refusal ?? ''}`, () => {
-    test('[Q1] [K3] [fault 55] lose no job that has a receipt, and the work goes on', {
+    test('[Q1] [K3] [fault 55] lose no job that has a receipt, and the work continues', {
       timeout: 40_000 + ROUNDS * 20_000,
     }, async () => {
       const line = faultLine('55', `connections lost to ${kind.name}`, 'lost=0');

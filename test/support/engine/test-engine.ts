@@ -82,7 +82,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
 
 const PASSING_MS = 20;
 
-/** An engine that ends looks again and again whether its last calls have: for that, time has to go on. */
+/** An engine that ends looks again and again whether its last calls have: for that, time has to advance. */
 async function withTimePassing(clock: FakeClock, drain: () => Promise<void>): Promise<void> {
   const passing = setInterval(() => clock.advance(PASSING_MS), 1);
   try {

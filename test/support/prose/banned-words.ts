@@ -14,6 +14,9 @@ const BANNED: readonly (readonly [string, RegExp])[] = [
   ['the peer', /\bthe peer['’]?s?\b(?! (?:address|of the (?:connection|socket)))/gi],
   ['at most … may', /\bat most \S+(?: \S+)? may\b/gi],
   ['reckoned', /\breckon(?:s|ed)?\b/gi],
+  ['come back', /\b(?:com(?:e|es|ing)|came) back\b(?! to)/gi],
+  ['go on', /\b(?:go|goes|going|went) on\b/gi],
+  ['under way', /\bunder way\b/gi],
   ['oftener', /\b(?:oftener|seldom|thereof|hereby|be it)\b/gi],
 ];
 

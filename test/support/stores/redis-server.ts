@@ -62,7 +62,7 @@ export class RedisServer implements AsyncDisposable {
     client.destroy();
   }
 
-  /** It answers nothing and closes nothing, until it goes on. */
+  /** It answers nothing and closes nothing, until it is continued. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }

@@ -163,7 +163,7 @@ export const restore = defineCommand({
   summary: 'Replace the stores with those of a backup.',
   details: [
     'Stop the engine first. The backup is verified before anything changes; the current stores are kept under ' +
-      'another   name. Stream clients take a new snapshot afterwards.',
+      'another name. Stream clients take a new snapshot afterwards.',
   ],
   operands: { usage: '<dir>', min: 1, max: 1, help: 'Folder that svc backup made.', kinds: ['file'] },
   flags: CONFIG_FLAGS,

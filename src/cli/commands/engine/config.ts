@@ -47,7 +47,7 @@ export const configShow = defineCommand({
   summary: 'Print the configuration in effect, secrets redacted.',
   details: [
     'Defaults are filled in and variables expanded. The output is YAML, or JSON with --json; with --sources, one ' +
-      'line   per value.',
+      'line per value.',
   ],
   flags: {
     ...CONFIG_FLAGS,

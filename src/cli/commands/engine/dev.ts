@@ -48,9 +48,9 @@ export const dev = defineCommand({
   summary: 'Run the engine and all its workers in one terminal.',
   details: [
     'A worker restarts when its files change, and the engine follows changes of the configuration. Data is kept ' +
-      'in   memory, unless --keep is given. The web console is served, too. Keys on a terminal: o opens the ' +
-      'console, t calls   a function, l switches between the output of all workers and of each one, r restarts the ' +
-      'workers that are shown,   q quits. Without a terminal, stdout is a plain stream of lines; the log of the ' +
+      'in memory, unless --keep is given. The web console is served, too. Keys on a terminal: o opens the ' +
+      'console, t calls a function, l switches between the output of all workers and of each one, r restarts the ' +
+      'workers that are shown, q quits. Without a terminal, stdout is a plain stream of lines; the log of the ' +
       'engine goes to stderr.',
   ],
   flags: FLAGS,

@@ -49,8 +49,8 @@ export const logs = defineCommand({
   summary: 'Show the log of the engine and of all workers, newest last.',
   details: [
     'With -f it runs until interrupted, reconnects after a lost connection, and prints a line where entries may ' +
-      'be   missing. In a pipe, tabs separate time, level, service, trace, message and attributes. With --json, one ' +
-      'object   per line.',
+      'be missing. In a pipe, tabs separate time, level, service, trace, message and attributes. With --json, one ' +
+      'object per line.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],

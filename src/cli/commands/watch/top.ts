@@ -40,7 +40,7 @@ export const top = defineCommand({
   summary: 'Show the busiest functions, queues and workers, live.',
   details: [
     'Runs until interrupted and updates in place. Calls and errors per second are those of the last interval; the ' +
-      '95th   percentile counts from the start of the engine. With -o jsonl, one object per sample.',
+      '95th percentile counts from the start of the engine. With -o jsonl, one object per sample.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],

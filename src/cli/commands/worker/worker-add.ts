@@ -42,7 +42,7 @@ export const workerAdd = defineCommand({
   },
   details: [
     'The running engine changes its configuration file, keeping comments and order, installs the dependencies of ' +
-      'the   worker, starts it and keeps it running. Without a running engine only the file is changed, and the ' +
+      'the worker, starts it and keeps it running. Without a running engine only the file is changed, and the ' +
       'exit code is 5.',
   ],
   flags: FLAGS,

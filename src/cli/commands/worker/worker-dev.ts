@@ -41,8 +41,8 @@ export const workerDev = defineCommand({
   details: [
     'Needs a running engine. After a change the new process registers first, then the old one ends. When the new ' +
       'process fails to start, the reason is printed and the old one keeps running. Each call is printed as a line ' +
-      'if   the engine keeps traces. With a tsconfig.json and a compiler, type errors are shown; they do not stop ' +
-      'the   worker. Runs until interrupted.',
+      'if the engine keeps traces. With a tsconfig.json and a compiler, type errors are shown; they do not stop ' +
+      'the worker. Runs until interrupted.',
   ],
   flags: FLAGS,
   formats: ['text'],

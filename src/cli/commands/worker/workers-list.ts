@@ -23,8 +23,8 @@ export const workersList = defineCommand({
   summary: 'List the workers.',
   details: [
     'Lists connected workers, and workers of the configuration that are not connected, with the reason. Modules ' +
-      'of the   engine are workers, too; their runtime is engine. With --watch and --json, one line per second. svc ' +
-      'worker list   is the same command.',
+      'of the engine are workers, too; their runtime is engine. With --watch and --json, one line per second. svc ' +
+      'worker list is the same command.',
   ],
   flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],

@@ -31,7 +31,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-// An engine that came back may hold other data than before.
+// An engine that restarted may hold other data than before.
 let wasDown = false;
 connection.subscribe(() => {
   const { state } = connection.get();
@@ -92,7 +92,7 @@ export interface ListState<T> {
   readonly refetch: () => void;
   /** Set when the list changed but is too long to be read again automatically. Reads it again from its beginning. */
   readonly catchUp: (() => void) | undefined;
-  /** For the table: reads the next page unless that is under way. Undefined when there are no more. */
+  /** For the table: reads the next page unless that read is running. Undefined when there are no more. */
   readonly more: (() => void) | undefined;
 }
 

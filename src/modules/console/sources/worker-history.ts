@@ -67,7 +67,7 @@ export class WorkerHistory {
     return Math.max(0, (this.#connects.get(name) ?? 0) - 1);
   }
 
-  /** Workers that left and have not come back under their name. */
+  /** Workers that left and have not reconnected under their name. */
   gone(): WorkerRow[] {
     const names = new Set([...this.#present.values()].map(({ name }) => name));
     const last = new Map<string, WorkerRow>();

@@ -61,7 +61,7 @@ export interface TopicStore {
   /** A copy for every target, or none: durable when this resolves. Rejects with a `Refusal`. */
   publish(targets: readonly PublishTarget[], data: Uint8Array): Promise<void>;
   subscriptions(): Promise<readonly StoredSubscription[]>;
-  /** With `leftMs`: its worker left, and may come back. */
+  /** With `leftMs`: its worker left, and may reconnect. */
   subscribe(subscription: StoredSubscription): Promise<void>;
   unsubscribe(topic: string, functionId: string): Promise<void>;
   /** Moves what was kept for the first subscriber into its queue. */

@@ -32,7 +32,9 @@ export const putPlan: StoreCommand = {
   },
 };
 
-/** FIFO queues that came back. While older jobs of such a queue wait in the outbox, new ones wait there too (F3). */
+/**
+ * FIFO queues that were added again. While older jobs of such a queue wait in the outbox, new ones wait there too (F3).
+ */
 function heldQueues(kv: Kv, { targets }: ChangePlan): ReadonlySet<string> {
   const ordered = targets.filter(({ isHere, rules }) => isHere && rules.groupField !== undefined);
   return ordered.length === 0 ? new Set() : queuesInOutbox(kv, new Set(ordered.map(({ queue }) => queue)));

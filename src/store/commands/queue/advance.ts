@@ -78,7 +78,7 @@ function settleIntact(queues: OpenQueues, queue: OpenQueue, job: SettledJob, inp
   }
 }
 
-/** The job no longer runs and cannot go on, because its record is unreadable. */
+/** The job no longer runs and cannot continue, because its record is unreadable. */
 function endDamaged(queues: OpenQueues, queue: OpenQueue, { seq, how }: SettledJob): void {
   const { number, head, line } = queue;
   if (line.runs(seq)) {
@@ -90,7 +90,7 @@ function endDamaged(queues: OpenQueues, queue: OpenQueue, { seq, how }: SettledJ
   loseJob(queues, queue, seq);
 }
 
-/** Returns false if this hand-over is over already; another one may be under way (Q8). */
+/** Returns false if this hand-over is over already; another one may be running (Q8). */
 function settle(queues: OpenQueues, queue: OpenQueue, job: SettledJob, input: AdvanceInput): boolean {
   const { seq } = job;
   if (queue.line.runs(seq)) {

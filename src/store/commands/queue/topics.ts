@@ -14,7 +14,7 @@ import { leaveWait, readWaiting, setAside } from './transitions.ts';
 
 const MOVES_MAX = 200;
 
-/** A function subscribes, or its worker left and may come back; then the time at which it left is kept. */
+/** A function subscribes, or its worker left and may reconnect; then the time at which it left is kept. */
 export const subscribe: StoreCommand = {
   name: 'queue::subscribe',
   isWrite: true,

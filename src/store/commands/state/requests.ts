@@ -160,7 +160,7 @@ function conditionIn(input: CommandInput): WriteCondition {
 /** Throws `CONFLICT` unless the entry meets the condition. */
 export function checkCondition({ ifVersion, ifAbsent }: WriteCondition, before: Uint8Array | undefined): void {
   if (ifAbsent && before !== undefined) {
-    throw new Refusal('CONFLICT', 'There is an entry already; nothing was written');
+    throw new Refusal('CONFLICT', 'The entry already exists; nothing was written');
   }
   if (ifVersion === undefined) return;
   if (before === undefined) throw new Refusal('CONFLICT', 'The entry was deleted since it was read');

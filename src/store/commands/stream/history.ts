@@ -1,4 +1,4 @@
-// The items of a group and its events. Events are numbered and kept for a while, for subscribers that come back (T4).
+// The items of a group and its events. Events are numbered and kept for a while, for subscribers that reconnect (T4).
 //
 // A write trims the history of its own group. `stream.sweep` finds a silent group by its due time, so that an empty one
 // costs nothing after a while.

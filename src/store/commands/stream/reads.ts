@@ -107,7 +107,7 @@ function replyOf(result: Uint8Array | undefined): StoreReply {
 /**
  * The first messages of a subscriber, read at one moment (T3, T4). An internal command of the stream module. `result`
  * is the position of the group as epoch and number S. `events` is what to send: one event of kind `sync`, and then, for
- * a subscriber that comes back and whose missed events are all kept, the events up to S.
+ * a subscriber that reconnects and whose missed events are all kept, the events up to S.
  */
 export const streamSubscribe: StoreCommand = {
   name: 'stream.subscribe',

@@ -118,7 +118,7 @@ describe('[CR1] a claim', () => {
     cron.bind('t', EVERY_TEN);
     cron.clock.advance(9_500);
     expect(cron.calls()).toHaveLength(1);
-    // Its clock is a little slow when it comes back.
+    // Its clock is a little slow when it returns.
     cron.clock.setWallClock(START + 9_000);
     const again = await cron.crash(0);
     again.bind('another-id', EVERY_TEN);
@@ -254,13 +254,13 @@ describe('[CR3] the wall clock', () => {
   });
 
   test.each(['process', 'machine'])(
-    '[CR3] [fault 47] that went on while the %s slept makes ticks missed',
+    '[CR3] [fault 47] that advanced while the %s slept makes ticks missed',
     async (who) => {
       const cron = await CronEngine.start();
       cron.bind('skips', EVERY_TEN);
       cron.bind('makes-up', { ...EVERY_TEN, misfire: 'once' });
       cron.clock.advance(1_000);
-      // A stopped process sees both clocks go on; a machine that sleeps only the one on the wall.
+      // A stopped process sees both clocks advance; a machine that sleeps only the one on the wall.
       if (who === 'process') cron.clock.stall(600_000);
       else cron.clock.setWallClock(START + 601_000);
       cron.clock.advance(1_000);

@@ -199,7 +199,7 @@ function anyChange(setup: FeedsInMemory, random: SeededRandom) {
 }
 
 /**
- * The connection breaks after any message that was sent, or was closed; the client comes back with what it saw last.
+ * The connection breaks after any message that was sent, or was closed; the client reconnects with the last number that it saw.
  */
 function backAgain(
   setup: FeedsInMemory,

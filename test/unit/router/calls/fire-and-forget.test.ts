@@ -51,7 +51,7 @@ describe('a call that is dropped', () => {
     expect(engine.count('invocations.void_dropped', 'function_not_found')).toBe(1);
   });
 
-  test('[V1] With a full buffer of the worker it is counted, and the caller goes on', () => {
+  test('[V1] With a full buffer of the worker it is counted, and the caller continues', () => {
     const engine = new EngineInMemory({ limits: { outboundBufferBytes: 1000, outboundCloseBytes: 5000 } });
     const [caller, worker] = [engine.connect(), engine.connect()];
     worker.register('f');

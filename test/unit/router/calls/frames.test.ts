@@ -13,7 +13,7 @@ describe('frames that cannot be read', () => {
     ['a missing field', '{"type":"registerfunction"}'],
     ['a field of the wrong kind', '{"type":"registerfunction","id":{}}'],
     ['nesting of 129', `{"type":"ping","x":${'['.repeat(128)}${']'.repeat(128)}}`],
-  ])('[wire 1.5] With %s it is logged, counted and dropped, and the connection goes on', (_case, text) => {
+  ])('[wire 1.5] With %s it is logged, counted and dropped, and the connection stays open', (_case, text) => {
     const engine = new EngineInMemory();
     const worker = engine.connect();
     worker.send(text);

@@ -1,4 +1,4 @@
-// What restricted connections have at the stores is bounded, and comes back with each answer.
+// What restricted connections have at the stores is bounded, and each answer frees its part.
 
 import { expect, test } from 'vitest';
 import type { EnqueueAnswer } from '../../../../src/core/queue/shapes.ts';

@@ -18,8 +18,8 @@ test('every page that watches the room receives a message', async () => {
   const seen = new Promise((resolve) => {
     const room = svc.stream('chat').group<Message>('lobby');
     // The message may arrive before or after the watch starts.
-    const tell = ({ from, text }: Message) => resolve({ from, text });
-    room.subscribe({ onSync: (items) => [...items.values()].forEach(tell), onChange: ({ data }) => tell(data) });
+    const show = ({ from, text }: Message) => resolve({ from, text });
+    room.subscribe({ onSync: (items) => [...items.values()].forEach(show), onChange: ({ data }) => show(data) });
   });
   await svc.trigger({ function_id: 'chat::send', payload: { room: 'lobby', from: 'Ada', text: 'hello' } });
   assert.deepEqual(await seen, { from: 'Ada', text: 'hello' });

@@ -51,7 +51,8 @@ export function FunctionDetailPanel({ id, tab, setTab, onClose }: FunctionDetail
         <>
           {goneSinceMs !== undefined && (
             <p role="status" className="flex items-center gap-2 border-b border-warn bg-warn-soft px-3 py-2 text-warn">
-              <Shape tone="warn" /> Not registered since <Time ms={goneSinceMs} />. It comes back with its worker.
+              <Shape tone="warn" /> Not registered since <Time ms={goneSinceMs} />. It is registered again when its
+              worker reconnects.
             </p>
           )}
           <Tabs label="Function" tabs={tabs} value={tab} onChange={setTab}>

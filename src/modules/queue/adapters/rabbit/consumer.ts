@@ -280,7 +280,7 @@ export class QueueConsumer {
     this.#options.changed();
   }
 
-  /** In a FIFO queue the job keeps its place; in another one it leaves and comes back. */
+  /** In a FIFO queue the job keeps its place; in a standard queue it is removed and published again. */
   async #wait(delivery: Delivery, word: 'retrying' | 'delayed', afterMs: number): Promise<void> {
     if (!this.#options.isFifo) {
       const { queue, mover } = this.#options;

@@ -5,8 +5,8 @@
 //
 // The number of messages is not queried: RabbitMQ answers 0 while they are being returned, or when it is busy. An
 // inspection continues until no message comes any more. It keeps what it does not take until its end, so that no kept
-// message comes twice. It leaves taken messages that came back, and those that came after it began: otherwise it would
-// follow jobs that die and are redriven endlessly.
+// message comes twice. It leaves taken messages that were returned, and those that came after it began: otherwise it
+// would follow jobs that die and are redriven endlessly.
 
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { Clock } from '../../../../effects/clock.ts';

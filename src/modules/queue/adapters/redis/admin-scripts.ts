@@ -152,7 +152,7 @@ return {tonumber(Q), rows}`);
 
 /**
  * 1 queue, 2 redrive or discard, 3 only this seq, 4 those that died before, 5 the limit, 6 whether there is another
- * payload, 7 that payload → how many, whether there are more, and before which death to go on.
+ * payload, 7 that payload → how many, whether there are more, and before which death to continue.
  */
 export const MOVE_DEAD = redisScript(`${GOES_ON}${TRANSITIONS}
 local Q = find_queue(ARGV[1])

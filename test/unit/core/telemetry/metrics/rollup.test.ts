@@ -61,7 +61,7 @@ describe('rollups', () => {
     expect(store.bucketCount).toBe(5);
     expect(new Set(drops)).toEqual(new Set(['limit']));
     expect(drops.length).toBe(10);
-    // What is there goes on being counted, and leaves room when it is old.
+    // Known metrics are still counted, and make room when they are old.
     store.addHistogram('name 0', 0, counts, 0);
     expect(drops.length).toBe(10);
     const weekMs = 8 * 24 * 60 * 60_000;

@@ -95,7 +95,7 @@ describe('[D9] [Q12] In a queue', () => {
 });
 
 describe('[D9] [F2] In a fifo queue', () => {
-  test.each(['J', 'W'] as const)('a damaged head (%s) lets the rest of its group go on', (kind) => {
+  test.each(['J', 'W'] as const)('a damaged head (%s) does not stop the rest of its group', (kind) => {
     const store = new QueueStore('q', { groupField: 'g' });
     store.ask('queue::open', { isFifo: true });
     for (const n of [1, 2]) store.receipt({ g: 'a', n });

@@ -1,7 +1,7 @@
 """A worker for the svc engine in plain Python: JSON over WebSocket (RFC 6455), the standard library alone.
 
-One thread reads, handlers run in a pool, whoever sends takes the lock. When the connection breaks it is made again, and
-everything is registered anew; calls that were under way then fail with ConnectionError.
+One thread reads, handlers run in a pool, a thread that sends takes the lock. When the connection breaks it is made again, and
+everything is registered again; calls that were in flight then fail with ConnectionError.
 """
 
 import base64
@@ -156,7 +156,7 @@ class Worker:
             try:
                 self._send(reply)
             except OSError:
-                pass  # The engine tells the caller that this worker was lost.
+                pass  # The engine reports to the caller that this worker was lost.
 
     def _settle(self, frame):
         answer = self._calls.pop(frame.get("invocation_id"), None)
