@@ -32,7 +32,7 @@ const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 const TOO_MUCH: StoreReply = {
   error: {
     code: 'OVERLOADED',
-    message: 'Too many reads in one batch of the store: their answers would not fit in memory',
+    message: 'One batch of the store reads and writes more than fits in memory; repeat the command',
   },
 };
 
