@@ -6,46 +6,58 @@ import type { UnreadAnswer, UnreadAnswers } from '../../core/limits/unread-answe
 import type { HttpBody } from '../http.ts';
 import type { UwsResponse } from './uws-library.ts';
 
-export interface UnreadBodyOptions {
-  /** The connection must not bring another request. */
-  readonly closes: boolean;
+/** What an answer that waits needs of its port. */
+export interface AnswerHolder {
   readonly unread: UnreadAnswers;
-  /** Runs `write` when no other connection is being handled. */
+  /** Runs `write` when no other connection is being handled, after the earlier ones. */
   later(write: () => void): void;
 }
 
-export class UnreadBody implements UnreadAnswer {
+/** An answer that the library has not completed, because its client has not read it. */
+export class HeldAnswer implements UnreadAnswer {
   readonly #response: UwsResponse;
-  readonly #options: UnreadBodyOptions;
+  readonly #holder: AnswerHolder;
   #isOver = false;
 
-  /** For an answer that the library has taken in part. */
-  constructor(response: UwsResponse, body: HttpBody, options: UnreadBodyOptions) {
+  constructor(response: UwsResponse, holder: AnswerHolder) {
     this.#response = response;
-    this.#options = options;
-    const sent = response.getWriteOffset();
-    const rest = typeof body === 'string' ? Buffer.from(body.slice(sent), 'latin1') : body.subarray(sent);
-    response.onWritable((offset) => this.#sendMore(rest.subarray(offset - sent), body.length));
-    options.unread.hold(this, rest.length);
+    this.#holder = holder;
   }
 
-  /** The client is gone. */
+  hold(bytes: number): void {
+    this.#holder.unread.hold(this, bytes);
+  }
+
+  /** The answer is complete, or its client is gone. */
   gone(): void {
     this.#isOver = true;
-    this.#options.unread.release(this);
+    this.#holder.unread.release(this);
   }
 
   abort(): void {
-    this.#options.later(() => {
+    this.#holder.later(() => {
       if (!this.#isOver) this.#response.close();
     });
   }
+}
 
-  #sendMore(rest: Uint8Array, bodyBytes: number): boolean {
-    // Writing resumes reading as well.
-    if (this.#options.closes) this.#response.pause();
-    const [isFree, isSent] = this.#response.tryEnd(rest, bodyBytes);
-    if (isSent) this.gone();
-    return isFree;
+export class UnreadBody extends HeldAnswer {
+  /** For an answer that the library has taken in part. */
+  constructor(response: UwsResponse, body: HttpBody, holder: AnswerHolder) {
+    super(response, holder);
+    const rest = restOf(response, body);
+    const sent = response.getWriteOffset();
+    response.onWritable((offset) => {
+      const [isFree, isSent] = response.tryEnd(rest.subarray(offset - sent), body.length);
+      if (isSent) this.gone();
+      return isFree;
+    });
+    this.hold(rest.length);
   }
+}
+
+/** What the library has not taken of the body. */
+export function restOf(response: UwsResponse, body: HttpBody): Uint8Array {
+  const sent = response.getWriteOffset();
+  return typeof body === 'string' ? Buffer.from(body.slice(sent), 'latin1') : body.subarray(sent);
 }

@@ -5,25 +5,21 @@
 //   - An exchange in the state 'over' does nothing, and the library's response is not used once it is gone.
 //   - A connection has at most one answer that waits for its client (`unread-body.ts`).
 //
-// To close a connection after its answer, the library can only close it with the last bytes of a short one: it writes
-// the header `connection` into the body of an answer in pieces, and buffers a long one. Then reading is paused instead:
-// the client, which has read `connection: close`, ends the connection, or the library does after 10 s.
+// A connection that must end is closed by `last-answer.ts`. After an answer in pieces reading is paused instead: the
+// client, which has read `connection: close`, ends the connection, or the library does after 10 s.
 
-import type { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from '../http.ts';
 import { statusLine } from '../refused-requests.ts';
-import { UnreadBody } from './unread-body.ts';
+import { LastAnswer } from './last-answer.ts';
+import { type AnswerHolder, HeldAnswer, UnreadBody } from './unread-body.ts';
 import { type UwsResponse, writeScratch } from './uws-library.ts';
 
 /** What an exchange needs of its port. */
-export interface UwsPort {
+export interface UwsPort extends AnswerHolder {
   /** From now on a connection ends with its answer. */
   readonly closesAfterAnswer: boolean;
-  readonly unread: UnreadAnswers;
   /** Whether the connection ends with an answer that has no body. */
   endsWithoutBody(): boolean;
-  /** Runs `write` when no other connection is being handled, after the earlier ones. */
-  later(write: () => void): void;
   /** Where the connection comes from. */
   addressOf(response: UwsResponse): string;
 }
@@ -54,9 +50,11 @@ export class UwsExchange implements HttpExchange {
   #isCorked = false;
   /** The head of an answer in pieces is the whole answer. */
   #isBodiless = false;
-  /** The library has the whole answer, or `#unreadBody` has the rest. */
+  /** The library has the whole answer, or `#rest` has what is missing. */
   #isAnswered = false;
-  #unreadBody: UnreadBody | undefined;
+  #rest: HeldAnswer | undefined;
+  /** Called when the client has read all pieces, if the answer ends with them. */
+  #piecesSent: (() => void) | undefined;
   /** The client has read that the connection ends with this answer. */
   #isLast = false;
   #queuedWrites = 0;
@@ -137,14 +135,18 @@ export class UwsExchange implements HttpExchange {
   answer(status: number, headers: HeaderLines, body: HttpBody | undefined): void {
     if (this.#state !== 'open') return;
     const hasBody = body !== undefined && body.length > 0 && this.method !== 'HEAD';
-    const closes = this.#finish(hasBody);
+    const isEnded = !hasBody && this.#port.endsWithoutBody();
+    const closes = this.#finish() || isEnded;
+    const length = body === undefined ? 0 : body.length;
+    if (closes && (length > 0 || isEnded)) {
+      const head = (): void => writeHead(this.#response, status, headers);
+      return this.#sendLast(head, hasBody ? body : undefined, length);
+    }
     this.#send(() => {
-      const response = this.#response;
       this.#isAnswered = true;
-      writeHead(response, status, headers);
-      if (body === undefined) endBodiless(response, closes);
-      else if (this.method === 'HEAD') endHead(response, body.length, closes);
-      else this.#sendBody(body, closes);
+      writeHead(this.#response, status, headers);
+      if (hasBody) this.#sendBody(body);
+      else endBodiless(this.#response, body === undefined ? undefined : length, closes);
     }, closes);
   }
 
@@ -159,6 +161,7 @@ export class UwsExchange implements HttpExchange {
       if (this.#isLast) this.#response.writeHeader('connection', 'close');
       this.#response.onWritable(() => {
         this.#unsentBytes = 0;
+        this.#piecesSent?.();
         return true;
       });
     });
@@ -178,12 +181,14 @@ export class UwsExchange implements HttpExchange {
 
   end(): void {
     if (this.#state !== 'begun') return;
-    const closes = this.#finish(!this.#isBodiless);
+    const isEnded = this.#isBodiless && this.#port.endsWithoutBody();
+    const closes = this.#finish() || isEnded;
+    if (isEnded) return this.#sendLast(() => {}, undefined, 0);
     this.#send(() => {
       this.#isAnswered = true;
-      if (this.#isBodiless) return endBodiless(this.#response, closes);
-      if (closes) this.#response.pause();
-      this.#response.end(undefined, false);
+      if (this.#isBodiless) endBodiless(this.#response, undefined, closes);
+      else if (this.#unsentBytes === 0) this.#endPieces(closes);
+      else this.#holdPieces(closes);
     }, closes);
   }
 
@@ -198,27 +203,47 @@ export class UwsExchange implements HttpExchange {
     this.#gone = listener;
   }
 
-  #sendBody(body: HttpBody, closes: boolean): void {
+  #sendBody(body: HttpBody): void {
     const response = this.#response;
     const bytes = typeof body === 'string' ? writeScratch(body) : body;
-    if (closes && bytes.length <= CLOSED_BYTES_MAX) {
-      response.end(bytes, true);
-      return;
-    }
-    if (closes) {
-      response.writeHeader('connection', 'close');
-      response.pause();
-    }
     const [, isSent] = response.tryEnd(bytes, bytes.length);
     if (isSent) return;
     this.#watch();
-    const { unread } = this.#port;
-    this.#unreadBody = new UnreadBody(response, body, { closes, unread, later: (write) => this.#port.later(write) });
+    this.#rest = new UnreadBody(response, body, this.#port);
+  }
+
+  /** `body` is undefined where only its length is sent. */
+  #sendLast(head: () => void, body: HttpBody | undefined, length: number): void {
+    this.#queuedWrites++;
+    this.#port.later(() => {
+      this.#queuedWrites--;
+      if (this.#isGone) return;
+      this.#isAnswered = true;
+      this.#watch();
+      this.#rest = new LastAnswer(this.#response, { head, body, length }, this.#port);
+    });
+  }
+
+  /** Until the client has read the pieces, the response stays pending, and no further request is handled. */
+  #holdPieces(closes: boolean): void {
+    const rest = new HeldAnswer(this.#response, this.#port);
+    this.#rest = rest;
+    this.#piecesSent = () => {
+      rest.gone();
+      this.#piecesSent = undefined;
+      this.#endPieces(closes);
+    };
+    rest.hold(this.#unsentBytes);
+  }
+
+  #endPieces(closes: boolean): void {
+    if (closes) this.#response.pause();
+    this.#response.end(undefined, false);
   }
 
   /** Only the end of the answer may follow. Returns whether that closes the connection. */
-  #finish(hasBody: boolean): boolean {
-    const closes = this.#closes() || (!hasBody && this.#port.endsWithoutBody());
+  #finish(): boolean {
+    const closes = this.#closes();
     this.resumeBody();
     this.#state = 'over';
     return closes;
@@ -238,7 +263,7 @@ export class UwsExchange implements HttpExchange {
     this.#isWatched = true;
     this.#response.onAborted(() => {
       this.#isGone = true;
-      this.#unreadBody?.gone();
+      this.#rest?.gone();
       if (!this.isOpen) return;
       this.#state = 'over';
       this.#gone?.();
@@ -261,23 +286,18 @@ const NOBODY: BodyReader = { chunk: () => {}, ended: () => {} };
 /** Of an unread body, the bytes that are read and discarded so that its sender gets to see the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The longest body that the library sends as a whole when it closes the connection after it. */
-const CLOSED_BYTES_MAX = 64 * 1024;
-
-/** With a length, the library would wait for that many bytes. */
-function endHead(response: UwsResponse, length: number, closes: boolean): void {
-  response.writeHeader('content-length', String(length));
+/**
+ * Without a body. For an undefined length the library sends 2 to the power of 63 when it closes the connection, and it
+ * closes only after a length.
+ */
+function endBodiless(response: UwsResponse, length: number | undefined, closes: boolean): void {
   if (closes) {
-    response.writeHeader('connection', 'close');
-    response.pause();
+    response.endWithoutBody(length ?? 0, true);
+    return;
   }
+  // With a length, the library would wait for that many bytes.
+  if (length !== undefined) response.writeHeader('content-length', String(length));
   response.endWithoutBody();
-}
-
-/** For an undefined length the library sends 2 to the power of 63; and it closes only after a length. */
-function endBodiless(response: UwsResponse, closes: boolean): void {
-  if (closes) response.endWithoutBody(0, true);
-  else response.endWithoutBody();
 }
 
 export function addressOf(response: UwsResponse): string {

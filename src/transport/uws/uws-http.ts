@@ -12,9 +12,11 @@
 import { bareHost } from '../../core/access/origin.ts';
 import type { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import type { Clock } from '../../effects/clock.ts';
+import { textToByteString } from '../../protocol/json/byte-string.ts';
 import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
 import type { HttpListenOptions } from '../transport.ts';
 import { ListenError, type Listener } from '../transport.ts';
+import { LastAnswer } from './last-answer.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
 import { addWebSocketRoute } from './uws-sockets.ts';
@@ -129,15 +131,16 @@ class UwsHttpPort {
   #refuse(response: UwsResponse, fault: HttpFault): void {
     this.#options.refused(fault.status);
     let isGone = false;
+    let rest: LastAnswer | undefined;
     response.onAborted(() => {
       isGone = true;
+      rest?.gone();
     });
     this.later(() => {
       if (isGone) return;
-      response.cork(() => {
-        writeHead(response, fault.status, ['content-type', 'application/json']);
-        response.end(faultBody(fault), true);
-      });
+      const body = textToByteString(faultBody(fault));
+      const head = (): void => writeHead(response, fault.status, ['content-type', 'application/json']);
+      rest = new LastAnswer(response, { head, body, length: body.length }, this);
     });
   }
 }

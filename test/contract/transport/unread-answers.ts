@@ -90,7 +90,75 @@ export function testUnreadAnswers({ name, create }: Pick<HttpTransportUnderTest,
       expect(unread.bytes).toBeLessThan(32 * MIB);
       client.destroy();
     });
+
+    const bodiless = ({ exchange }: ReportedRequest): void => exchange.answer(204, [], undefined);
+    const streamed = ({ exchange }: ReportedRequest): void => {
+      exchange.begin(200, []);
+      exchange.write(Buffer.alloc(1_024, 'x'));
+      exchange.end();
+    };
+    const FLOODS: readonly (readonly [what: string, request: string, take?: (request: ReportedRequest) => void])[] = [
+      ['answers without a body', GET, bodiless],
+      ['answers to HEAD', 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['answers in pieces', GET, streamed],
+      ['answers to chunked bodies', CHUNKED],
+      ['chunked bodies answered without one', CHUNKED, bodiless],
+      ['refusals', `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ];
+    for (const [what, request, take] of FLOODS) {
+      test(`a client that never reads does not get answer after answer: ${what}`, async () => {
+        let isFilling = true;
+        const seed = { state: 1 };
+        await using port = await HttpPortUnderTest.open(create, {
+          take(reported) {
+            if (isFilling) reported.exchange.answer(204, LONG_HEADER, undefined);
+            else if (take === undefined) reported.exchange.answer(200, [], Buffer.from('hello'));
+            else take(reported);
+          },
+          // No answer without a body ends its connection while this one is being filled.
+          fraction: () => (isFilling ? 1 : nextFraction(seed) / 10),
+        });
+        const client = await port.dial();
+        client.pause();
+        for (let sent = 0; sent < 2_000; sent += 100) await flood(port, client, GET.repeat(100));
+        isFilling = false;
+        let handled = 0;
+        // One by one: the library ends a connection that sends another request before the answer.
+        while (handled < 1_000 && (await isHandled(port, client, request))) handled++;
+        expect(handled).toBeLessThan(1_000);
+        client.destroy();
+      });
+    }
   });
+}
+
+/** Sends the request, and asks as a second client until it is handled. False: its connection is closed. */
+async function isHandled(port: HttpPortUnderTest, client: Client, request: string): Promise<boolean> {
+  const before = port.refused.length + port.requests.length;
+  let others = 0;
+  client.write(request);
+  while (port.refused.length + port.requests.length === before + others) {
+    if (client.hasEnded || others === 100) return false;
+    others++;
+    await port.send(GET);
+  }
+  return true;
+}
+
+/** A second client is answered after the piece was handled. */
+async function flood(port: HttpPortUnderTest, client: Client, piece: string): Promise<void> {
+  client.write(piece);
+  await port.send(GET);
+}
+
+/** More than the operating system buffers, after two thousand answers. */
+const LONG_HEADER = ['x-long', 'x'.repeat(10_000)];
+const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+
+/** Fractions that repeat with the test. */
+function nextFraction(seed: { state: number }): number {
+  seed.state = (Math.imul(seed.state, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed.state / 2 ** 32;
 }
 
 function answerLarge({ exchange }: ReportedRequest): void {
