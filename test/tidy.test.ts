@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { circlesIn } from './support/tree/import-circles.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const LINE_CHARS_MAX = 120;
@@ -240,6 +241,41 @@ describe('imports', () => {
     );
     const dead = sources.filter((file) => !imported.has(file) && !doors.some((door) => door.test(file)));
     expect(dead).toEqual([]);
+  });
+});
+
+describe('circles', () => {
+  test('no circle spans files, but for two that share their types inside one folder', () => {
+    const graph = new Map(
+      sources.map((file) => {
+        const loaded = new Set(loadedBy(file));
+        const targets = [...new Set(importsOf(file))].filter((target) => target.startsWith('.'));
+        return [
+          file,
+          targets.map((target) => ({
+            target: relative(ROOT, join(ROOT, dirname(file), target))
+              .split(sep)
+              .join('/'),
+            isType: !loaded.has(target),
+          })),
+        ] as const;
+      }),
+    );
+    expect(circlesIn(graph)).toEqual([]);
+  });
+
+  test.each([
+    ['two files in two folders', { 'a/x': ['b/y'], 'b/y': ['a/x'] }, true, 1],
+    ['two files of one folder that load each other', { 'a/x': ['a/y'], 'a/y': ['a/x'] }, false, 1],
+    ['two files of one folder that share types', { 'a/x': ['a/y'], 'a/y': ['a/x'] }, true, 0],
+    ['three files of one folder that share types', { 'a/x': ['a/y'], 'a/y': ['a/z'], 'a/z': ['a/x'] }, true, 1],
+    ['a file that imports itself', { 'a/x': ['a/x'] }, true, 1],
+    ['a line of files', { 'a/x': ['a/y'], 'a/y': ['a/z'], 'a/z': [] }, false, 0],
+  ])('finds the circle in %s, if it is one', (_, graph, isType, count) => {
+    const imports = Object.entries(graph).map(
+      ([file, targets]) => [file, (targets as readonly string[]).map((target) => ({ target, isType }))] as const,
+    );
+    expect(circlesIn(new Map(imports))).toHaveLength(count);
   });
 });
 

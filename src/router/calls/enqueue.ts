@@ -18,7 +18,7 @@ import { begins } from './new-work.ts';
 export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
   const { caller, ref, functionId, data, metadata, baggage, from, rights } = request;
   const begun = context.observer && beginEnqueue(context.observer, request, action.queue);
-  const release = context.payloadShare.take(request);
+  const release = context.payloadShare.take(request.rights, request.data);
   const done = (verdict: EnqueueAnswer): void => {
     if (!(release instanceof Refusal)) release();
     if ('reason' in verdict) context.counters.count('enqueue.refused', verdict.reason);

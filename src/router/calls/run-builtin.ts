@@ -16,7 +16,7 @@ export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request:
 
 /** Looked up again by the numbers of its call, because the deadline may have ended it meanwhile. */
 function runRaw(context: RouterContext, builtin: RawBuiltinDefinition, request: CallRequest): void {
-  const release = context.payloadShare.take(request);
+  const release = context.payloadShare.take(request.rights, request.data);
   if (release instanceof Refusal) return finish(context, request, builtin.id, outcomeOf(release));
   const begun = context.observer && beginCall(context.observer, builtin.id, request);
   const { slot, generation } = openCall(context, builtin.id, context.moduleExecutor, request, spanOf(begun));
