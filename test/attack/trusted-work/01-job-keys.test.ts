@@ -2,13 +2,13 @@
 // connection must not occupy the key of a trusted job, because that job would never be enqueued.
 
 import { describe, expect, test } from 'vitest';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { newKeyPrefix, removeKeys } from '../support/stores/ext-store.ts';
-import { enqueue, receiptOf } from '../support/stores/queue-engine.ts';
-import { SHARED_REDIS } from '../support/stores/redis-server.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { connectPage } from './restricted-page.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
+import { enqueue, receiptOf } from '../../support/stores/queue-engine.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectPage } from '../restricted-page.ts';
 
 const REDIS_PREFIX = newKeyPrefix();
 

@@ -1,12 +1,12 @@
 // A restricted connection registers the function of a trusted worker that is away, to receive its calls and jobs.
 
 import { describe, expect, test } from 'vitest';
-import { ask, type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { TemporaryFolder } from '../support/engine/temporary-folder.ts';
-import { deadLettersOf, enqueue, receiptOf, statsOf } from '../support/stores/queue-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { connectPage, leave } from './restricted-page.ts';
+import { ask, type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
+import { deadLettersOf, enqueue, receiptOf, statsOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectPage, leave } from '../restricted-page.ts';
 
 const TYPES = "[state, http, cron, 'durable:subscriber', queue, mine]";
 

@@ -2,11 +2,11 @@
 // meanwhile: the jobs must neither run with the rights of that connection nor call its functions.
 
 import { expect, test } from 'vitest';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { deadLettersOf, statsOf } from '../support/stores/queue-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { connectPage, leave } from './restricted-page.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { deadLettersOf, statsOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectPage, leave } from '../restricted-page.ts';
 
 test('A job runs with the rights of its own trigger although a page has a trigger of the same id', async () => {
   await using engine = await startEngine();

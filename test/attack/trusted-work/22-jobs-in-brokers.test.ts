@@ -1,12 +1,12 @@
 // Jobs of pages and jobs of trusted clients in the same broker: neither takes the other's rights, over restarts too.
 
 import { describe, expect, test } from 'vitest';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { BROKERS, Broker, type BrokerKind } from '../support/stores/brokers.ts';
-import { deadLettersOf, enqueue, receiptOf } from '../support/stores/queue-engine.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { connectPage, leave } from './restricted-page.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { BROKERS, Broker, type BrokerKind } from '../../support/stores/brokers.ts';
+import { deadLettersOf, enqueue, receiptOf } from '../../support/stores/queue-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectPage, leave } from '../restricted-page.ts';
 
 /** Metadata that names what an engine might note about a job. */
 const FORGED = {

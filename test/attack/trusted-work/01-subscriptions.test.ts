@@ -2,12 +2,12 @@
 // a restart that a subscription is trusted, and restricted connections must not change how its messages are delivered.
 
 import { expect, test } from 'vitest';
-import { type Frame, RawWorker } from '../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
-import { newKeyPrefix, removeKeys } from '../support/stores/ext-store.ts';
-import { SHARED_REDIS } from '../support/stores/redis-server.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { connectPage } from './restricted-page.ts';
+import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectPage } from '../restricted-page.ts';
 
 test('A message for an absent trusted subscriber in Redis goes to no restricted connection after a restart', async () => {
   const keyPrefix = newKeyPrefix();

@@ -4,11 +4,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ask, startHttpEngine } from '../support/clients/http-engine.ts';
-import { RawWorker } from '../support/clients/raw-worker.ts';
-import { TemporaryFolder } from '../support/engine/temporary-folder.ts';
-import { startTestEngine } from '../support/engine/test-engine.ts';
-import { connectPage } from './restricted-page.ts';
+import { ask, startHttpEngine } from '../../support/clients/http-engine.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { connectPage } from '../restricted-page.ts';
 
 const PORTS = `drain_timeout_ms: 100
 workers:
