@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../src/console/dist/web');
 const manifest = JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8'));
 
 /** In units of 1000 bytes, gzip. */
-const BUDGET = { firstJs: 240, css: 25, total: 270, page: 60, editor: 150, flow: 95, charts: 27, all: 900 };
+const BUDGET = { firstJs: 240, css: 25, total: 270, page: 60, editor: 150, flow: 95, all: 900 };
 
 const sizes = new Map();
 const weigh = (file) => {
@@ -49,7 +49,6 @@ rows.push(['all files', sum(everything) + sum(statics), BUDGET.all]);
 
 function budgetOf(key) {
   if (/code-mirror|code-diff/.test(key)) return BUDGET.editor;
-  if (/uplot|\/chart/.test(key)) return BUDGET.charts;
   if (/flow\//.test(key)) return BUDGET.flow;
   return manifest[key].isDynamicEntry ? BUDGET.page : undefined;
 }

@@ -346,6 +346,28 @@ describe('the package', () => {
     expect(strangers).toEqual([]);
   });
 
+  test('uses every dependency that it names', () => {
+    const packages = [
+      'package.json',
+      'src/sdk/package.json',
+      'src/browser-sdk/package.json',
+      'src/console/package.json',
+    ];
+    const named = packages.flatMap((file) => {
+      const { dependencies, devDependencies, optionalDependencies, peerDependencies } = JSON.parse(read(file));
+      return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies });
+    });
+    const texts = [...everything, ...listFiles('bin', /\.js$/), ...listFiles('src', /\.css$/)]
+      .filter((file) => file !== 'test/tidy.test.ts')
+      .map(read)
+      .join('\n');
+    const isUsed = (name: string): boolean =>
+      TOOLS.has(name) || [`'${name}'`, `'${name}/`, `"${name}"`].some((text) => texts.includes(text));
+    // Types belong to a library.
+    const unused = named.filter((name) => !isUsed(name.replace(/^@types\//, '')) && name !== '@types/node');
+    expect(unused).toEqual([]);
+  });
+
   test('installs uWebSockets.js also where npm itself runs on an older Node', () => {
     // npm skips an optional package in silence when its `engines` do not fit the installing Node. The lock file must
     // not repeat them: `npm run lock` takes them out again after every change of dependencies.
@@ -355,10 +377,13 @@ describe('the package', () => {
   });
 });
 
-function listFiles(folder: string): string[] {
+/** Run as a command. */
+const TOOLS = new Set(['@biomejs/biome']);
+
+function listFiles(folder: string, kind = /\.tsx?$/): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.split(sep).join('/')}`)
-    .filter((name) => /\.tsx?$/.test(name) && !/\/(node_modules|dist|templates)\//.test(name))
+    .filter((name) => kind.test(name) && !/\/(node_modules|dist|templates)\//.test(name))
     .sort();
 }
 
