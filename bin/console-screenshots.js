@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launchChromium } from '../test/browser/support/chromium.ts';
-import { ConsoleWorld, DEMO_MODULES } from '../test/browser/support/console-world.ts';
+import { ConsoleScene, DEMO_MODULES } from '../test/browser/support/console-scene.ts';
 import { smallPng } from './small-png.js';
 
 const PAGES = {
@@ -44,7 +44,7 @@ const LOAD_MS_MAX = 30_000;
 const [folder = join(import.meta.dirname, '../docs/images'), ...wanted] = process.argv.slice(2);
 const isForDocs = process.argv.length === 2;
 mkdirSync(folder, { recursive: true });
-const world = await ConsoleWorld.start({
+const scene = await ConsoleScene.start({
   workers: ['billing', 'shop', 'office'],
   modules: DEMO_MODULES,
   busy: true,
@@ -57,7 +57,7 @@ try {
   else await takeAll();
 } finally {
   await browser.close();
-  await world[Symbol.asyncDispose]();
+  await scene[Symbol.asyncDispose]();
 }
 
 async function takeAll() {
@@ -71,11 +71,11 @@ async function takeAll() {
 
 /** Ids that differ for each engine: triggers by their functions, workers by their names, the longest trace. */
 async function readPlaces() {
-  const triggers = await (await fetch(`${world.url}/api/triggers?limit=1000`)).json();
+  const triggers = await (await fetch(`${scene.url}/api/triggers?limit=1000`)).json();
   const search = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"limit":100}' };
-  const traces = await (await fetch(`${world.url}/api/traces/search`, search)).json();
+  const traces = await (await fetch(`${scene.url}/api/traces/search`, search)).json();
   const [longest] = traces.items.toSorted((a, b) => b.span_count - a.span_count);
-  const workers = await (await fetch(`${world.url}/api/workers`)).json();
+  const workers = await (await fetch(`${scene.url}/api/workers`)).json();
   const ids = [...triggers.items.map(({ function_id: name, id }) => [name, id])];
   for (const { name, id } of workers.items) ids.push([name, id]);
   return new Map([...ids, ['trace', longest?.trace_id ?? 'none']]);
@@ -89,7 +89,7 @@ async function take(name, theme, width, file) {
   page.on('pageerror', (error) => process.stdout.write(`${name}: page error: ${error.message}\n`));
   page.on('console', (line) => line.type() === 'error' && process.stdout.write(`${name}: ${line.text()}\n`));
   const path = PAGES[name].replace(/\{([^}]+)\}/g, (_whole, place) => encodeURIComponent(places.get(place) ?? 'none'));
-  await page.goto(`${world.url}${path}`);
+  await page.goto(`${scene.url}${path}`);
   await page.locator('.skeleton').first().waitFor({ state: 'detached', timeout: LOAD_MS_MAX });
   await page.waitForTimeout(SETTLE_MS);
   writeFileSync(join(folder, `${file}.png`), smallPng(await page.screenshot()));

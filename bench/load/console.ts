@@ -8,7 +8,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../test/browser/support/chromium.ts';
-import { ConsoleWorld } from '../../test/browser/support/console-world.ts';
+import { ConsoleScene } from '../../test/browser/support/console-scene.ts';
 import { fillEngine, invokeAddress } from '../support/console-fill.ts';
 import { frameTimes, type Row, waitForPaint } from '../support/console-measures.ts';
 
@@ -16,17 +16,17 @@ const { values } = parseArgs({ options: { small: { type: 'boolean', default: fal
 const ROUNDS = values.small ? 1 : 3;
 const SCALE = values.small ? 0.01 : 1;
 
-const world = await ConsoleWorld.start({ workers: ['billing', 'shop'], flags: ['--enable-flow'] });
+const scene = await ConsoleScene.start({ workers: ['billing', 'shop'], flags: ['--enable-flow'] });
 const browser = await launchChromium();
 const rows: Row[] = [];
 try {
-  const filled = await fillEngine(world, SCALE);
+  const filled = await fillEngine(scene, SCALE);
   process.stdout.write(`filled: ${JSON.stringify(filled)}\n`);
   for (let round = 0; round < ROUNDS; round++) await measureRound(filled.scope);
   print();
 } finally {
   await browser.close();
-  await world[Symbol.asyncDispose]();
+  await scene[Symbol.asyncDispose]();
 }
 
 async function measureRound(scope: string): Promise<void> {
@@ -41,7 +41,7 @@ async function measureRound(scope: string): Promise<void> {
   await measured('open a value of 1 MiB', 300, (page) => openValue(page, 'one-mib'));
   await measured('open a value of 4 MiB', 900, (page) => openValue(page, 'four-mib'));
   await measured('flow laid out', 400, async (page) => {
-    await page.goto(`${world.url}/functions`);
+    await page.goto(`${scene.url}/functions`);
     await page.getByRole('grid').waitFor();
     return time(async () => {
       await page.getByRole('link', { name: /^Flow/ }).click();
@@ -53,7 +53,7 @@ async function measureRound(scope: string): Promise<void> {
 
 function firstCounters(page: Page): Promise<number> {
   return time(async () => {
-    await page.goto(world.url);
+    await page.goto(scene.url);
     await page.getByText('Connected').first().waitFor();
   });
 }
@@ -90,12 +90,12 @@ async function pageChanges(): Promise<void> {
       await waitForPaint(page);
     });
   await measured('page change, not cached', 400, async (page) => {
-    await page.goto(`${world.url}/functions`);
+    await page.goto(`${scene.url}/functions`);
     await page.getByRole('grid').waitFor();
     return change(page, /^Triggers/, 'Triggers');
   });
   await measured('page change, cached', 100, async (page) => {
-    await page.goto(`${world.url}/functions`);
+    await page.goto(`${scene.url}/functions`);
     await page.getByRole('grid').waitFor();
     await change(page, /^Triggers/, 'Triggers');
     return change(page, /^Functions/, 'Functions');
@@ -104,7 +104,7 @@ async function pageChanges(): Promise<void> {
 
 async function scrolling(scope: string): Promise<void> {
   const page = await newPage(browser);
-  await page.goto(`${world.url}/states?scope=${encodeURIComponent(scope)}`);
+  await page.goto(`${scene.url}/states?scope=${encodeURIComponent(scope)}`);
   const grid = page.getByRole('grid').first();
   await grid.waitFor();
   await grid.hover();
@@ -124,7 +124,7 @@ function rowCount(page: Page): Promise<number> {
 }
 
 async function openValue(page: Page, key: string): Promise<number> {
-  await page.goto(`${world.url}/states?scope=values`);
+  await page.goto(`${scene.url}/states?scope=values`);
   const row = page.getByRole('row').filter({ hasText: key });
   await row.waitFor();
   return time(async () => {
@@ -137,7 +137,7 @@ async function openValue(page: Page, key: string): Promise<number> {
 /** Logs while records arrive: the cost of following them. */
 async function liveLoad(): Promise<void> {
   const page = await newPage(browser);
-  await page.goto(`${world.url}/logs`);
+  await page.goto(`${scene.url}/logs`);
   await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor();
   const seconds = values.small ? 5 : 60;
   const frames = await frameTimes(page, () => writeLogs(seconds, 1_000));
@@ -158,7 +158,7 @@ async function writeLogs(seconds: number, perSecond: number): Promise<void> {
         function_id: 'engine::log::info',
         payload: { message: `record ${second} ${sent}`, data: { sent } },
       });
-      const send = () => fetch(invokeAddress(world), { method: 'POST', headers, body });
+      const send = () => fetch(invokeAddress(scene), { method: 'POST', headers, body });
       await Promise.all(Array.from({ length: calls }, send));
     }
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, ends - performance.now())));

@@ -1,6 +1,6 @@
 // Fills an engine for the benchmark of the console: a scope of many keys, large values, and traces.
 
-import type { ConsoleWorld } from '../../test/browser/support/console-world.ts';
+import type { ConsoleScene } from '../../test/browser/support/console-scene.ts';
 
 const KEYS = 100_000;
 const IN_FLIGHT = 64;
@@ -11,18 +11,18 @@ export interface Filled {
   readonly keys: number;
 }
 
-export async function fillEngine(world: ConsoleWorld, scale: number): Promise<Filled> {
+export async function fillEngine(scene: ConsoleScene, scale: number): Promise<Filled> {
   const scope = 'bench';
   const keys = Math.round(KEYS * scale);
   let next = 0;
   const fill = async (): Promise<void> => {
     for (let at = next++; at < keys; at = next++) {
-      await set(world, scope, `key-${String(at).padStart(6, '0')}`, { at, text: `value ${at}` });
+      await set(scene, scope, `key-${String(at).padStart(6, '0')}`, { at, text: `value ${at}` });
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, fill));
-  await set(world, 'values', 'one-mib', listOf(MIB));
-  await set(world, 'values', 'four-mib', listOf(4 * MIB));
+  await set(scene, 'values', 'one-mib', listOf(MIB));
+  await set(scene, 'values', 'four-mib', listOf(4 * MIB));
   return { scope, keys };
 }
 
@@ -35,13 +35,13 @@ function listOf(bytes: number): unknown {
 }
 
 /** Asks the engine directly, because the console's server is being measured. */
-export function invokeAddress({ ports }: ConsoleWorld): string {
+export function invokeAddress({ ports }: ConsoleScene): string {
   return `http://127.0.0.1:${ports.http}/_console/v1/invoke`;
 }
 
-async function set(world: ConsoleWorld, scope: string, key: string, value: unknown): Promise<void> {
+async function set(scene: ConsoleScene, scope: string, key: string, value: unknown): Promise<void> {
   const body = JSON.stringify({ function_id: 'state::set', payload: { scope, key, value } });
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(invokeAddress(world), { method: 'POST', headers, body });
+  const answer = await fetch(invokeAddress(scene), { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(`state::set ${key}: ${answer.status} ${await answer.text()}`);
 }

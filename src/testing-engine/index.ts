@@ -102,7 +102,7 @@ function buildContext(config: LoadedConfig, { clock, log }: EngineInsideOptions)
   });
 }
 
-interface Parts {
+interface EngineParts {
   readonly router: Router;
   readonly transport: MemoryTransport;
   readonly stores: StoreRegistry;
@@ -110,7 +110,7 @@ interface Parts {
   readonly pool: Pool;
 }
 
-function moduleContext(config: LoadedConfig, context: RouterContext, parts: Parts): ModuleContext {
+function moduleContext(config: LoadedConfig, context: RouterContext, parts: EngineParts): ModuleContext {
   const { router, transport, stores, modules, pool } = parts;
   const { declarations } = declareModules();
   return {

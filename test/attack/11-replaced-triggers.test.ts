@@ -14,49 +14,49 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
   beforeEach(() => vi.stubEnv('SVC_TRANSPORT', transport));
 
   test('is not replaced by an anonymous connection of the same address, whose registration waits', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    const victim = await world.page();
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    const victim = await scene.page();
     await bindTo(victim, 'api::victim');
-    const thieves = await Promise.all(Array.from({ length: 10 }, () => world.page()));
+    const thieves = await Promise.all(Array.from({ length: 10 }, () => scene.page()));
     await Promise.all(thieves.map((thief) => bindTo(thief, 'api::thief')));
-    expect(await world.targets()).toEqual(['api::victim']);
-    expect(await world.fire()).toBe('api::victim');
+    expect(await scene.targets()).toEqual(['api::victim']);
+    expect(await scene.fire()).toBe('api::victim');
   });
 
   test('is not replaced by a connection with another prefix or without one', async () => {
-    await using world = await startWorld(TOKENS_ARE_PREFIXES);
-    await bindToOwn(await world.page('user-1'));
+    await using scene = await openScene(TOKENS_ARE_PREFIXES);
+    await bindToOwn(await scene.page('user-1'));
     for (const token of ['user-2', 'user-', 'user-1 ', 'USER-1', 'user-1:', 'none']) {
-      await bindToOwn(await world.page(token));
+      await bindToOwn(await scene.page(token));
     }
-    expect(await world.targets()).toEqual(['user-1::api::own']);
-    expect(await world.fire()).toBe('api::own of user-1');
+    expect(await scene.targets()).toEqual(['user-1::api::own']);
+    expect(await scene.fire()).toBe('api::own of user-1');
   });
 
   test('is not replaced when neither connection has a prefix', async () => {
-    await using world = await startWorld(TOKENS_ARE_PREFIXES);
-    const victim = await world.page('none');
+    await using scene = await openScene(TOKENS_ARE_PREFIXES);
+    const victim = await scene.page('none');
     await bindTo(victim, 'api::victim');
-    for (const token of ['none', 'null', 'user-1']) await bindTo(await world.page(token), 'api::thief');
-    expect(await world.targets()).toEqual(['api::victim']);
+    for (const token of ['none', 'null', 'user-1']) await bindTo(await scene.page(token), 'api::thief');
+    expect(await scene.targets()).toEqual(['api::victim']);
   });
 
   test('is replaced at once by a connection of the same prefix', async () => {
-    await using world = await startWorld(TOKENS_ARE_PREFIXES);
-    const old = await world.page('user-1');
+    await using scene = await openScene(TOKENS_ARE_PREFIXES);
+    const old = await scene.page('user-1');
     await bindToOwn(old);
-    await bindToOwn(await world.page('user-1'), 'api::again');
-    expect(await world.targets()).toEqual(['user-1::api::again']);
+    await bindToOwn(await scene.page('user-1'), 'api::again');
+    expect(await scene.targets()).toEqual(['user-1::api::again']);
     old.send({ type: 'unregistertrigger', id: BINDING.id });
     await old.settled();
-    expect(await world.fire()).toBe('api::again of user-1');
+    expect(await scene.fire()).toBe('api::again of user-1');
   });
 
   test('leaves no names with the connection that it was taken from', async () => {
-    await using world = await startWorld(TOKENS_ARE_PREFIXES);
-    const old = await world.page('user-1');
+    await using scene = await openScene(TOKENS_ARE_PREFIXES);
+    const old = await scene.page('user-1');
     await bindToOwn(old);
-    await bindToOwn(await world.page('user-1'));
+    await bindToOwn(await scene.page('user-1'));
     // A page whose triggers are taken one after the other would keep the names of all of them.
     old.send({ ...BINDING, type: 'registertrigger', trigger_type: 'unknown', function_id: 'other' });
     const { trigger_type, function_id } = await old.next('triggerregistrationresult');
@@ -64,82 +64,82 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
   });
 
   test('is not replaced after a reattach with a forged token', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    const victim = await world.page();
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    const victim = await scene.page();
     await bindTo(victim, 'api::victim');
-    const thief = await world.page();
+    const thief = await scene.page();
     for (const reattach_token of ['', 'guess', thief.reattachToken, victim.workerId, victim.reattachToken.slice(1)]) {
       thief.send({ type: 'reattach', previous_worker_id: victim.workerId, reattach_token });
     }
     thief.send({ type: 'reattach', previous_worker_id: victim.workerId });
     await bindTo(thief, 'api::thief');
-    expect(await world.targets()).toEqual(['api::victim']);
-    expect(world.engine.counters.get('reattach.refused')).toBe(6);
+    expect(await scene.targets()).toEqual(['api::victim']);
+    expect(scene.engine.counters.get('reattach.refused')).toBe(6);
   });
 
   test('stays with its client over a valid reattach, also while others wait for the id', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    const victim = await world.page();
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    const victim = await scene.page();
     await bindTo(victim, 'api::victim');
-    await bindTo(await world.page(), 'api::thief');
-    const successor = await world.page();
+    await bindTo(await scene.page(), 'api::thief');
+    const successor = await scene.page();
     const { workerId: previous_worker_id, reattachToken: reattach_token } = victim;
     successor.send({ type: 'reattach', previous_worker_id, reattach_token });
     await successor.settled();
     // The old connection is gone, and the new one has not registered its triggers yet.
-    await bindTo(await world.page(), 'api::thief');
-    expect(await world.targets()).toEqual([]);
+    await bindTo(await scene.page(), 'api::thief');
+    expect(await scene.targets()).toEqual([]);
     await bindTo(successor, 'api::again');
-    expect(await world.targets()).toEqual(['api::again']);
+    expect(await scene.targets()).toEqual(['api::again']);
   });
 
   test('is refused at once if it has the id of a trusted or a durable trigger', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    await bindTo(world.backend, 'api::victim');
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    await bindTo(scene.backend, 'api::victim');
     const own = { trigger_type: 'not there yet', function_id: 'api::victim' };
-    const durable = await world.backend.call('engine::register_trigger', own);
-    const thief = await world.page();
+    const durable = await scene.backend.call('engine::register_trigger', own);
+    const thief = await scene.page();
     for (const id of ['t-1', String(Reflect.get(Object(durable.result), 'id'))]) {
       await bindTo(thief, 'api::thief', id);
       const refusal = await thief.next('triggerregistrationresult');
       expect(refusal).toMatchObject({ id, error: { code: 'FORBIDDEN' } });
     }
-    expect(await world.targets()).toEqual(['api::victim']);
+    expect(await scene.targets()).toEqual(['api::victim']);
   });
 
   test('is not unregistered by another connection', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    await bindTo(await world.page(), 'api::victim');
-    const thief = await world.page();
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    await bindTo(await scene.page(), 'api::victim');
+    const thief = await scene.page();
     await bindTo(thief, 'api::thief');
     thief.send({ type: 'unregistertrigger', id: 't-1' });
     await thief.settled();
-    expect(await world.targets()).toEqual(['api::victim']);
+    expect(await scene.targets()).toEqual(['api::victim']);
   });
 
   test('is replaced by a waiting connection as soon as its own connection ends', async () => {
-    await using world = await startWorld(NO_AUTH_FUNCTION);
-    const old = await world.page();
+    await using scene = await openScene(NO_AUTH_FUNCTION);
+    const old = await scene.page();
     await bindTo(old, 'api::old');
-    const successor = await world.page();
+    const successor = await scene.page();
     await bindTo(successor, 'api::again');
-    expect(await world.targets()).toEqual(['api::old']);
-    world.clearProvider();
+    expect(await scene.targets()).toEqual(['api::old']);
+    scene.clearProvider();
     old.socket.terminate();
-    await waitFor('the successor has the trigger', async () => (await world.targets())[0] === 'api::again');
-    expect(world.sentToProvider()).toEqual(['unregistertrigger api::old', 'registertrigger api::again']);
-    expect(await world.fire()).toBe('api::again');
+    await waitFor('the successor has the trigger', async () => (await scene.targets())[0] === 'api::again');
+    expect(scene.sentToProvider()).toEqual(['unregistertrigger api::old', 'registertrigger api::again']);
+    expect(await scene.fire()).toBe('api::again');
     expect(successor.frames).toEqual([]);
   });
 
   test('is not sent to another connection that registers the type of its provider', async () => {
-    await using world = await startWorld(TOKENS_ARE_PREFIXES);
-    const victim = await world.page('provider');
+    await using scene = await openScene(TOKENS_ARE_PREFIXES);
+    const victim = await scene.page('provider');
     victim.send({ type: 'registertriggertype', id: 'theirs', description: 'Theirs' });
     await victim.settled();
-    world.backend.send({ ...BINDING, id: 'b', trigger_type: 'theirs', function_id: 'api::victim', config: 'secret' });
+    scene.backend.send({ ...BINDING, id: 'b', trigger_type: 'theirs', function_id: 'api::victim', config: 'secret' });
     await victim.next('registertrigger');
-    const thief = await world.page('provider');
+    const thief = await scene.page('provider');
     thief.send({ type: 'registertriggertype', id: 'theirs', description: 'Mine' });
     await thief.settled();
     expect(thief.frames).toEqual([]);
@@ -151,7 +151,7 @@ describe.each(['uws', 'ws'])('the trigger of a connection on %s', (transport) =>
 const BINDING = { type: 'registertrigger', id: 't-1', trigger_type: 'tick', config: {} };
 
 /** An engine with a restricted port and a trusted worker that provides the type `tick` and registers all targets. */
-async function startWorld(rbac: string) {
+async function openScene(rbac: string) {
   const rules = rbac
     .replace(/}$/, '')
     .replace('{', '{allow_trigger_types: [tick], expose_functions: [\'match("api::*")\'], ');

@@ -63,7 +63,7 @@ async function listen(server: Server, { host, port }: ConsoleOptions): Promise<n
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-interface Parts {
+interface RequestHandlers {
   readonly options: ConsoleOptions;
   readonly guard: Guard;
   readonly pages: Pages;
@@ -71,7 +71,11 @@ interface Parts {
   readonly link: BridgeLink;
 }
 
-function take({ options, guard, pages, proxy, link }: Parts, request: IncomingMessage, response: ServerResponse): void {
+function take(
+  { options, guard, pages, proxy, link }: RequestHandlers,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { url = '/', method = 'GET' } = request;
   const [path = '/'] = url.split('?');
   const foreign = guard.placeOffence(request);

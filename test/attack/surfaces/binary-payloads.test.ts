@@ -68,7 +68,7 @@ describe.each(['api::json', 'api::sdk', 'engine::log::info'])('To %s', (function
     const answer = await page.callPacked(functionId, payload);
     if (expected === REFUSED) expect(answer).toMatchObject({ isError: true, value: { code: expect.any(String) } });
     else if (functionId.startsWith('api::')) expect(answer).toMatchObject({ value: { isPolluted: false } });
-    // The connection, the engine and the worker go on.
+    // The connection, the engine and the worker are unaffected.
     if (functionId.startsWith('api::')) {
       const next = await page.callPacked(functionId, bytes(0x01));
       expect(next).toEqual({ isError: false, value: { isPolluted: false, value: 1 } });

@@ -6,32 +6,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visibleText } from '../../../src/console/web/kit/json/logic/visible-text.ts';
 import { hasChromium, launchChromium } from '../../browser/support/chromium.ts';
 import { type ConsolePage, openConsole } from '../../browser/support/console-page.ts';
-import { ConsoleWorld } from '../../browser/support/console-world.ts';
+import { ConsoleScene } from '../../browser/support/console-scene.ts';
 import { IDS, plantAll, TEXTS } from '../../support/clients/hostile-texts.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 
 describe.skipIf(!hasChromium)('in the pages of the console', () => {
-  let world: ConsoleWorld;
+  let scene: ConsoleScene;
   let browser: Browser;
   let worker: RawWorker;
   /** Requests that only a script in one of the texts would make. */
   const asked: string[] = [];
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start({ flags: ['--enable-flow'] }), launchChromium()]);
-    worker = await RawWorker.connect(`ws://127.0.0.1:${world.ports.bridge}`);
+    [scene, browser] = await Promise.all([ConsoleScene.start({ flags: ['--enable-flow'] }), launchChromium()]);
+    worker = await RawWorker.connect(`ws://127.0.0.1:${scene.ports.bridge}`);
     await plantAll(worker);
   }, 30_000);
 
   afterAll(async () => {
     await worker?.[Symbol.asyncDispose]();
     await browser?.close();
-    await world?.[Symbol.asyncDispose]();
+    await scene?.[Symbol.asyncDispose]();
   });
 
   /** Closing the page fails if it made a foreign request or its policy refused something. */
   async function open(path: string): Promise<ConsolePage> {
-    const opened = await openConsole(browser, `${world.url}${path}`, { expected: /404 \(Not Found\)/ });
+    const opened = await openConsole(browser, `${scene.url}${path}`, { expected: /404 \(Not Found\)/ });
     opened.page.on('request', (request) => {
       const { pathname } = new URL(request.url());
       if (pathname.startsWith('/hacked')) asked.push(pathname);

@@ -3,14 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleScene } from '../support/console-scene.ts';
 import { consoleSite } from '../support/console-site.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
 
 describe.skipIf(!hasChromium)('Dashboard', () => {
   const site = consoleSite({ workers: ['billing', 'shop'], busy: true });
 
   test('[DSH-2] The charts share one cursor, and a selected range opens Traces with it', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     const { page } = opened;
     const chart = page.getByRole('slider', { name: /^Queue depth/ });
     await chart.and(page.locator('[aria-valuetext*="jobs"]')).waitFor();
@@ -24,13 +24,13 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
   });
 
   test('[DSH-1] A worker with functions is active, even while no call runs', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     // The console is the third worker, and has no functions.
     await opened.page.getByRole('link', { name: /^Workers 3 connected, 2 active$/ }).waitFor();
   });
 
   test('[DSH-3] The flow diagram shows triggers and functions, and how to enable the page', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     const { page } = opened;
     const main = page.getByRole('main');
     await main.getByRole('link', { name: 'POST /orders' }).waitFor();
@@ -41,12 +41,12 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
   });
 
   test('[DSH-4] dead letters need attention', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     await opened.page.getByRole('link', { name: /^\d+ dead letters? in mail/ }).waitFor({ timeout: 20_000 });
   }, 60_000);
 
   test('[DSH-5] The top functions have charts of their last minutes, including those before the page was opened', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     const main = opened.page.getByRole('main');
     for (const title of ['Most calls', 'Most errors', 'Most time']) {
       const line = main.getByRole('img', { name: new RegExp(`^${title}: .* in the last minutes$`) }).first();
@@ -61,8 +61,8 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     // Its calls are refused: few functions fail, so it is among those that fail most.
     const body = JSON.stringify({ function_id: 'state::get', payload: {} });
     const headers = { 'content-type': 'application/json' };
-    for (let n = 0; n < 20; n++) await fetch(`${site.world.url}/api/invoke`, { method: 'POST', headers, body });
-    await using opened = await openConsole(site.browser, site.world.url);
+    for (let n = 0; n < 20; n++) await fetch(`${site.scene.url}/api/invoke`, { method: 'POST', headers, body });
+    await using opened = await openConsole(site.browser, site.scene.url);
     const { page } = opened;
     const main = page.getByRole('main');
     await main.getByRole('img', { name: /^Most errors: billing::charge / }).waitFor({ timeout: 30_000 });
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
   }, 90_000);
 
   test('[EMP-1] [DSH-1] [DSH-4] A new engine: first steps that are checked off, live counts, no problems', async () => {
-    await using own = await ConsoleWorld.start();
+    await using own = await ConsoleScene.start();
     await using opened = await openConsole(site.browser, own.url);
     const { page } = opened;
     const main = page.getByRole('main');
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
   }, 60_000);
 
   test('[ACC-1] axe finds nothing serious', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     await opened.page.getByRole('main').getByRole('link', { name: 'orders::post' }).waitFor();
     expect(await axeFindings(opened.page)).toEqual([]);
   });

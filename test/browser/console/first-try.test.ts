@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
   const posted: string[] = [];
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'post office', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'post office', log: () => {} });
     const post = async ({ customer, street }: Letter, { logger }: HandlerContext): Promise<unknown> => {
       const payload = { scope: 'addresses', key: customer };
       const address = street ?? (await worker.trigger({ function_id: 'state::get', payload }));
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
   }
 
   async function dead(): Promise<number> {
-    const { dead: count } = await (await fetch(`${site.world.url}/api/queues/mail`)).json();
+    const { dead: count } = await (await fetch(`${site.scene.url}/api/queues/mail`)).json();
     return count;
   }
 
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
 
   test('[DSH-4] [FUN-8] [TRC-17] [QUE-3] with a pointer', async () => {
     await letThemFail('ada');
-    await using opened = await openConsole(site.browser, site.world.url, { expected: /status of [45]\d\d/ });
+    await using opened = await openConsole(site.browser, site.scene.url, { expected: /status of [45]\d\d/ });
     const { page } = opened;
     await attention(page).click({ timeout: WAIT_MS });
     const panel = page.getByRole('complementary', { name: 'Function letters::post' });
@@ -103,11 +103,11 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     // The input is tested by hand, then all are redriven.
-    await page.goto(`${site.world.url}/functions?id=letters::post`);
+    await page.goto(`${site.scene.url}/functions?id=letters::post`);
     await fillEditor(page, '{"customer": "ada"}');
     await page.getByRole('button', { name: 'Invoke', exact: true }).click();
     await page.getByRole('region', { name: 'Result' }).getByText('posted').waitFor();
-    await page.goto(site.world.url);
+    await page.goto(site.scene.url);
     await page.getByRole('link', { name: '2 dead letters in mail' }).click({ timeout: WAIT_MS });
     await page.getByRole('button', { name: 'Redrive all', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Redrive', exact: true }).click();
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
 
   test('[KEY-1] [DSH-4] [TRC-17] [QUE-3] by keyboard only', async () => {
     await letThemFail('bob');
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     const { page } = opened;
     await tabTo(page, attention(page));
     await page.keyboard.press('Enter');

@@ -15,10 +15,10 @@ describe.skipIf(!hasChromium)('Flow', () => {
   beforeAll(async () => {
     const body = JSON.stringify({ function_id: 'orders::create', payload: { sku: 'lamp', email: 'a@example.org' } });
     const headers = { 'content-type': 'application/json' };
-    await fetch(`${site.world.url}/api/invoke`, { method: 'POST', headers, body });
+    await fetch(`${site.scene.url}/api/invoke`, { method: 'POST', headers, body });
   }, 60_000);
 
-  const open = (path = '/flow') => openConsole(site.browser, `${site.world.url}${path}`);
+  const open = (path = '/flow') => openConsole(site.browser, `${site.scene.url}${path}`);
   const node = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
 
   test('[FLO-1] [FLO-2] draws triggers with their methods, functions, and the objects that calls use', async () => {
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
   }, 60_000);
 
   test('[FLO-1] A console without Flow shows how to enable it', async () => {
-    await using opened = await openConsole(site.browser, `${await site.world.startConsole({})}/flow`);
+    await using opened = await openConsole(site.browser, `${await site.scene.startConsole({})}/flow`);
     const { page } = opened;
     await page.getByText('svc console --enable-flow').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Flow' }).count()).toBe(0);

@@ -11,7 +11,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
   const site = consoleSite({ workers: ['billing', 'shop'] });
 
   const open = (path = '/functions', expected?: RegExp) =>
-    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.scene.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   test('[FUN-1] lists id, triggers, workers and status of every function, and finds one by name', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await invoke.click();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('OK', { exact: true }).waitFor();
-    await page.goto(`${site.world.url}/functions?id=state::get`);
+    await page.goto(`${site.scene.url}/functions?id=state::get`);
     await fillInput(page, '{"scope": "exact", "key": "k"}');
     await invoke.click();
     await result.getByText('248480010225057793').waitFor();
@@ -199,7 +199,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
   });
 
   test('[FUN-6] The form names the parts of a schema that it does not check, and checks the others', async () => {
-    const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+    const worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, {
       handle_signals: false,
       log: () => {},
     });
@@ -243,7 +243,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
 
   test('[FUN-3] A detail stays when its function is gone, reports it, and returns with the function', async () => {
     const connect = async (): Promise<SvcWorker> => {
-      const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+      const worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, {
         handle_signals: false,
         log: () => {},
       });
@@ -263,7 +263,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
   });
 
   test('[LIV-1] Changes from before the live socket was open are shown when it opens', async () => {
-    const worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, {
+    const worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, {
       handle_signals: false,
       log: () => {},
     });
@@ -321,7 +321,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     const { page } = opened;
     await page.locator('.cm-content').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.goto(`${site.world.url}/functions?q=zzz`);
+    await page.goto(`${site.scene.url}/functions?q=zzz`);
     await page.getByRole('button', { name: /^Remove filter/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   }, 60_000);

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: MARKUP, log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: MARKUP, log: () => {} });
     await put(MARKUP, 'value', VALUE);
     await put(MARKUP, 'deep', DEEP);
     await put(MARKUP, 'long', JSON.stringify('x'.repeat(1_000_000)));
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await Promise.all(keys.map((payload) => worker.trigger({ function_id: 'state::set', payload })));
     for (const name of NAMES) await fill(name);
     await waitFor('a letter is dead', async () => {
-      const { items } = await (await fetch(`${site.world.url}/api/queues?q=mail`)).json();
+      const { items } = await (await fetch(`${site.scene.url}/api/queues?q=mail`)).json();
       return items[0].dead >= NAMES.length;
     });
   }, 60_000);
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   const logText = (name: string): string => `\u001b[31m${name}\u001b[0m\n${'long '.repeat(2_000)}`;
 
   async function put(scope: string, key: string, text: string): Promise<void> {
-    const place = `${site.world.url}/api/states/${encodeURIComponent(scope)}/items/${encodeURIComponent(key)}`;
+    const place = `${site.scene.url}/api/states/${encodeURIComponent(scope)}/items/${encodeURIComponent(key)}`;
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(place, { method: 'PUT', headers, body: `{"value":${text}}` });
     expect([answer.status, await answer.text()]).toEqual([200, expect.anything()]);
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     { path: '/flow' },
     { path: '/', only: MARKUP },
   ])('every name is text on $path', async ({ path, only }) => {
-    await using opened = await openConsole(site.browser, `${site.world.url}${path}`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}${path}`);
     const { page } = opened;
     for (const name of only === undefined ? NAMES : [only]) {
       // A long name is cut in its middle.
@@ -113,11 +113,11 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   test.each(sampled.map((name) => ({ name: name.slice(0, 40), id: name })))(
     'the details of $name open',
     async ({ id }) => {
-      await using opened = await openConsole(site.browser, `${site.world.url}/functions${query({ id })}`);
+      await using opened = await openConsole(site.browser, `${site.scene.url}/functions${query({ id })}`);
       const { page } = opened;
       await page.getByRole('complementary').getByRole('button', { name: 'Invoke', exact: true }).waitFor();
       await expectSound(page);
-      await page.goto(`${site.world.url}/states${query({ scope: id, key: id })}`);
+      await page.goto(`${site.scene.url}/states${query({ scope: id, key: id })}`);
       await page.getByRole('complementary').getByRole('tree').waitFor();
       await expectSound(page);
     },
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   test('[JSN-2] Numbers, keys and marks are shown as they are stored', async () => {
     await using opened = await openConsole(
       site.browser,
-      `${site.world.url}/states${query({ scope: MARKUP, key: 'value' })}`,
+      `${site.scene.url}/states${query({ scope: MARKUP, key: 'value' })}`,
     );
     const panel = opened.page.getByRole('complementary');
     for (const text of ['12345678901234567890', '1e308', '1.0', '__proto__: ', '""', String.raw`"\u0000\u202e"`]) {
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   });
 
   test.each(['deep', 'long'])('[JSN-4] a %s value opens', async (key) => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/states${query({ scope: MARKUP, key })}`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/states${query({ scope: MARKUP, key })}`);
     await opened.page.getByRole('complementary').getByRole('tree').waitFor();
     await expectSound(opened.page);
   });
@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await worker.registerFunction('large::text', () => 'x'.repeat(4 * 1_024 * 1_024)).ready();
     await using opened = await openConsole(
       site.browser,
-      `${site.world.url}/states${query({ scope: 'large', key: 'tree' })}`,
+      `${site.scene.url}/states${query({ scope: 'large', key: 'tree' })}`,
     );
     const panel = opened.page.getByRole('complementary');
     const all = panel.getByRole('treeitem', { expanded: false }).filter({ hasText: 'all' });
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
     await all.getByRole('button', { name: 'Unfold' }).click();
     await panel.getByRole('treeitem').filter({ hasText: 'k3' }).first().waitFor();
     await expectSound(opened.page);
-    await opened.page.goto(`${site.world.url}/functions?id=large::text`);
+    await opened.page.goto(`${site.scene.url}/functions?id=large::text`);
     await panel.getByRole('button', { name: 'Invoke', exact: true }).click();
     await panel.getByText('The first 4.00 KiB of 4.00 MiB.').waitFor();
     await panel.getByRole('button', { name: 'Download the whole value' }).waitFor();
@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   test('[JSN-3] A value of nearly 4 MiB is unfolded and searched without blocking the page', async () => {
     const items = Array.from({ length: 95_000 }, (_none, at) => `{"k":${at},"t":"some words of ${at}"}`);
     await worker.registerFunction('large::list', () => items.map((text) => JSON.parse(text))).ready();
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions?id=large::list`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions?id=large::list`);
     const { page } = opened;
     const panel = page.getByRole('complementary');
     await panel.getByRole('button', { name: 'Invoke', exact: true }).click();
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)('hostile data', () => {
   });
 
   test('[STA-2] Thousands of keys scroll as one list, with few rows in the document', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/states?scope=many`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/states?scope=many`);
     const { page } = opened;
     const grid = page.getByRole('grid').first();
     await grid.getByRole('row').nth(3).waitFor();

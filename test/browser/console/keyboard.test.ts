@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
   }
 
   test('[KEY-1] [DSH-4] A failing function leads from the Dashboard to its trace and its logs', async () => {
-    await using opened = await openConsole(site.browser, site.world.url);
+    await using opened = await openConsole(site.browser, site.scene.url);
     const { page } = opened;
     await tabTo(page, page.getByRole('link', { name: /fails \d+ % of its calls/ }));
     await page.keyboard.press('Enter');

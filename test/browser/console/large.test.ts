@@ -7,8 +7,8 @@ import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.
 import { waitFor } from '../../support/wait-for.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/console-page.ts';
+import { ALL_MODULES } from '../support/console-scene.ts';
 import { consoleSite } from '../support/console-site.ts';
-import { ALL_MODULES } from '../support/console-world.ts';
 
 const ROWS = 100_000;
 const FUNCTIONS = 2_000;
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'filler', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'filler', log: () => {} });
     await worker.ready();
     await worker.trigger({ function_id: 'engine::queue::pause', payload: { queue: 'audit' } });
     const number = (at: number): string => String(at).padStart(6, '0');
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
   });
 
   async function totalLogs(): Promise<number> {
-    const answer = await fetch(`${site.world.url}/api/logs/search`, {
+    const answer = await fetch(`${site.scene.url}/api/logs/search`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"limit": 1}',
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     return (await answer.json()).total;
   }
 
-  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`);
+  const open = (path: string) => openConsole(site.browser, `${site.scene.url}${path}`);
   const rows = (page: Page): Locator => page.getByRole('grid').first().getByRole('row');
 
   /** Keys act at once at any position of the list, and few rows are in the document. */
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     const shown = Number(await page.getByRole('grid', { name: 'Log records' }).getAttribute('aria-rowcount'));
     expect(shown).toBeGreaterThanOrEqual(ROWS);
     await readBeyond(page, 1_000);
-    await page.goto(`${site.world.url}/logs?q=%22entry+000042%22`);
+    await page.goto(`${site.scene.url}/logs?q=%22entry+000042%22`);
     await rows(page).filter({ hasText: 'entry 000042' }).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
   }, 180_000);
@@ -121,12 +121,12 @@ describe.skipIf(!hasChromium)('a hundred thousand rows', () => {
     const { page } = opened;
     await rows(page).nth(5).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
-    await page.goto(`${site.world.url}/functions`);
+    await page.goto(`${site.scene.url}/functions`);
     await page.getByRole('button', { name: /^many 2 000$/ }).waitFor({ timeout: WAIT_MS });
     await expectAlive(page);
     await page.getByRole('searchbox', { name: 'Search functions' }).fill('f001999');
     await rows(page).filter({ hasText: 'many::f001999' }).waitFor({ timeout: WAIT_MS });
-    await page.goto(site.world.url);
+    await page.goto(site.scene.url);
     await page
       .getByRole('main')
       .getByRole('link', { name: /^Functions 2 000 / })

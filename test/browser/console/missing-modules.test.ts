@@ -9,7 +9,7 @@ describe.skipIf(!hasChromium)('a bare engine', () => {
   const modules = '  - {name: svc-observability, config: {enabled: false, logs_enabled: false}}\n';
   const site = consoleSite({ modules });
 
-  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`, { expected: /status of 404/ });
+  const open = (path: string) => openConsole(site.browser, `${site.scene.url}${path}`, { expected: /status of 404/ });
 
   test.each([
     { path: '/queues', module: 'svc-queue', setting: 'name: svc-queue' },

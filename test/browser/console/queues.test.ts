@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, fillEditor, openConsole } from '../support/console-page.ts';
+import { ALL_MODULES } from '../support/console-scene.ts';
 import { consoleSite } from '../support/console-site.ts';
-import { ALL_MODULES } from '../support/console-world.ts';
 
 const LETTERS = 6;
 /** The delay after a failed first attempt is longer than the tests. */
@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'letters', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'letters', log: () => {} });
     // Fails until its payload has the field.
     const post = worker.registerFunction('letters::post', ({ mended, n }: { mended?: boolean; n: number }) => {
       if (mended !== true) throw new Error(`Mailbox ${n} does not exist`);
@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
   const enqueue = (payload: unknown) =>
     worker.trigger({ function_id: 'letters::post', payload, action: Enqueue({ queue: 'mail' }) });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.scene.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const groups = (page: Page) => page.getByRole('region', { name: 'Dead letters by error' });
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
 
   test('[APP-13] On a phone a receipt, its copy button and the function do not overlap', async () => {
     const context = { viewport: { width: 390, height: 844 }, hasTouch: true };
-    await using opened = await openConsole(site.browser, `${site.world.url}/queues?queue=mail&tab=dead`, { context });
+    await using opened = await openConsole(site.browser, `${site.scene.url}/queues?queue=mail&tab=dead`, { context });
     const { page } = opened;
     const letter = row(page, 'Mailbox').first();
     const copies = letter.getByRole('button', { name: /^Copy/ });
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     const panel = page.getByRole('complementary', { name: /^Job / });
     await panel.getByRole('tree', { name: 'payload' }).getByText('big').waitFor();
     expect(await panel.getByRole('region', { name: 'Attempts' }).innerText()).toContain('Mailbox 2 does not exist');
-    await page.goto(`${site.world.url}/queues?queue=mail&tab=dead&fn=nobody::home`);
+    await page.goto(`${site.scene.url}/queues?queue=mail&tab=dead&fn=nobody::home`);
     await page.getByRole('button', { name: 'Remove filter function: nobody::home' }).click();
     await row(page, 'Mailbox 2 does not exist').waitFor();
   });

@@ -3,14 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, openConsole } from '../support/console-page.ts';
+import { ConsoleScene } from '../support/console-scene.ts';
 import { consoleSite } from '../support/console-site.ts';
-import { ConsoleWorld } from '../support/console-world.ts';
 
 describe.skipIf(!hasChromium)('the shell of the console', () => {
   const site = consoleSite({ workers: ['billing', 'shop'] });
 
   test('[APP-6] The navigation opens every page, shows counts, and remembers that it was narrowed', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions`);
     const { page } = opened;
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await pages.getByRole('link', { name: /^Functions 11$/ }).waitFor();
@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[KEY-1] g and a letter open a page, ? lists the keys, and letters can be switched off', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/config`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/config`);
     const { page } = opened;
     await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
     await page.keyboard.press('g');
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[KEY-2] The palette finds pages, functions and workers, runs actions, and recognizes a pasted trace id', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/workers`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/workers`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[KEY-2] Text typed while the palette loads is its search text, and triggers no key of the page', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();
     await page.getByRole('grid').focus();
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   test('[APP-12] A saved view opens from the palette unchanged, can be replaced, and can be deleted', async () => {
     await using opened = await openConsole(
       site.browser,
-      `${site.world.url}/functions?q=charge&id=billing%3A%3Acharge&tab=code`,
+      `${site.scene.url}/functions?q=charge&id=billing%3A%3Acharge&tab=code`,
     );
     const { page } = opened;
     const panel = page.getByRole('complementary', { name: 'Function billing::charge' });
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await palette.getByRole('option', { name: /^Save as how/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('View saved').first().waitFor();
-    await page.goto(`${site.world.url}/workers`);
+    await page.goto(`${site.scene.url}/workers`);
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
     await choose('how', 'how / to "charge"');
     await panel.getByRole('tab', { name: 'Code', selected: true }).waitFor();
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.keyboard.type('how / to "charge"');
     await palette.getByRole('option', { name: /^Replace the view how/ }).click();
     await page.getByText('View saved').first().waitFor();
-    await page.goto(`${site.world.url}/config`);
+    await page.goto(`${site.scene.url}/config`);
     // Until the page is mounted, no handler receives its keys.
     await page.getByText('svc-worker-manager').first().waitFor();
     await choose('how', 'how / to "charge"');
@@ -128,25 +128,25 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[APP-12] A stored view that points to another host is not opened', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/workers`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/workers`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
-    const scope = `${site.world.url}/api/states/__console.views/items`;
+    const scope = `${site.scene.url}/api/states/__console.views/items`;
     await page.request.put(`${scope}/trap`, { data: { value: { address: '//example.invalid/functions' } } });
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'trap', exact: true }).click();
     await page.getByText('The value stored under trap is not an address').first().waitFor();
-    expect(page.url()).toBe(`${site.world.url}/workers`);
+    expect(page.url()).toBe(`${site.scene.url}/workers`);
     await page.request.delete(`${scope}/trap`);
   });
 
   test('[APP-7] [APP-8] Theme, density and times survive a reload; the theme holds from the first paint', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/config?tab=preferences`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/config?tab=preferences`);
     const { page } = opened;
     await page.getByRole('button', { name: 'Light', exact: true }).click();
     await page.getByRole('button', { name: 'Compact' }).click();
     await page.getByRole('button', { name: 'UTC', exact: true }).click();
-    await page.goto(`${site.world.url}/workers`);
+    await page.goto(`${site.scene.url}/workers`);
     expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toMatchObject({
       theme: 'light',
       density: 'compact',
@@ -158,7 +158,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[LIV-1] One live socket serves all pages', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions`);
     const { page, sockets } = opened;
     for (const name of ['Workers', 'Dashboard', 'Config', 'Functions']) {
       await page
@@ -171,7 +171,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[APP-1] [APP-2] Without an engine the page shows the address that it tries, and recovers as the engine comes and goes', async () => {
-    await using own = await ConsoleWorld.withoutEngine();
+    await using own = await ConsoleScene.withoutEngine();
     await using opened = await openConsole(site.browser, `${own.url}/functions`, {
       expected: /status of 50\d|WebSocket/,
     });
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   }, 60_000);
 
   test('[APP-5] A read-only console is marked and offers no change', async () => {
-    const url = await site.world.startConsole({ flags: ['--read-only'] });
+    const url = await site.scene.startConsole({ flags: ['--read-only'] });
     await using opened = await openConsole(site.browser, `${url}/functions?id=billing::refund`);
     const { page } = opened;
     await page.getByText('Read-only', { exact: true }).waitFor();
@@ -205,7 +205,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   }, 60_000);
 
   test('[APP-4] A console with a token asks for it once, and never puts it into an address', async () => {
-    const url = await site.world.startConsole({ flags: ['--host', '0.0.0.0'], env: { SVC_TOKEN: 'to-ken_1' } });
+    const url = await site.scene.startConsole({ flags: ['--host', '0.0.0.0'], env: { SVC_TOKEN: 'to-ken_1' } });
     await using opened = await openConsole(site.browser, `${url}/workers`, { expected: /status of 401|WebSocket/ });
     const { page } = opened;
     const addresses: string[] = [];
@@ -223,7 +223,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
 
   test('[APP-13] On a phone a button opens the navigation, and a detail is a sheet', async () => {
     const context = { viewport: { width: 360, height: 740 } };
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions`, { context });
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions`, { context });
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing::charge' }).click();
     await page.getByRole('dialog', { name: 'billing::charge' }).getByRole('tab', { name: 'Invoke' }).waitFor();
@@ -236,7 +236,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
   });
 
   test('[ACC-1] axe finds nothing serious with the palette or the list of keys open', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/functions`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/functions`);
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing::charge' }).waitFor();
     await page.keyboard.press('Control+k');

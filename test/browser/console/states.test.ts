@@ -12,7 +12,7 @@ describe.skipIf(!hasChromium)('States', () => {
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'writer', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'writer', log: () => {} });
     await worker.registerFunction('writer::heard', () => null).ready();
     const trigger = { type: 'state', function_id: 'writer::heard', config: { scope: 'shop' } };
     await worker.registerTrigger(trigger).ready();
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('States', () => {
     worker.trigger({ function_id: 'state::set', payload: { scope, key, value } });
   const get = (key: string) => worker.trigger({ function_id: 'state::get', payload: { scope: 'shop', key } });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.scene.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('States', () => {
     const { page } = opened;
     await row(page, 'a:2').waitFor();
     expect(await row(page, 'b:1').count()).toBe(0);
-    await page.goto(`${site.world.url}/states?scope=shop&view=:`);
+    await page.goto(`${site.scene.url}/states?scope=shop&view=:`);
     await page.getByRole('button', { name: 'a 2', exact: true }).click();
     await page.getByTitle('a:2', { exact: true }).waitFor();
   });

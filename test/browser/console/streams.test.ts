@@ -14,9 +14,9 @@ describe.skipIf(!hasChromium)('Streams', () => {
   let subscriber: WebSocket;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'teller', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'teller', log: () => {} });
     await set('first', { sku: 'lamp' });
-    subscriber = new WebSocket(`ws://127.0.0.1:${site.world.ports.stream}/stream/orders/new/`);
+    subscriber = new WebSocket(`ws://127.0.0.1:${site.scene.ports.stream}/stream/orders/new/`);
     await new Promise((resolve, reject) => subscriber.once('open', resolve).once('error', reject));
   }, 60_000);
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
       payload: { stream_name: stream, group_id: 'new', item_id: item, data },
     });
   const open = (path: string, expected?: RegExp) =>
-    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.scene.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   test('[STR-1] [STR-2] shows live messages with counts, and the difference of an update', async () => {

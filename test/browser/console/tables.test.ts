@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
   let worker: SvcWorker;
 
   beforeAll(async () => {
-    worker = registerWorker(`ws://127.0.0.1:${site.world.ports.bridge}`, { worker_name: 'lister', log: () => {} });
+    worker = registerWorker(`ws://127.0.0.1:${site.scene.ports.bridge}`, { worker_name: 'lister', log: () => {} });
     await worker.registerFunction(LONG_ID, () => null).ready();
     await worker.registerFunction('short::fails', () => Promise.reject(new Error('always'))).ready();
     const keys = Array.from({ length: KEYS }, (_none, at) => `key-${String(at).padStart(5, '0')}`);
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
   });
 
   const open = (path: string, options: Parameters<typeof openConsole>[2] = {}) =>
-    openConsole(site.browser, `${site.world.url}${path}`, options);
+    openConsole(site.browser, `${site.scene.url}${path}`, options);
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
   const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
 
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('Lists', () => {
     const { page } = opened;
     await page.getByRole('heading', { name: 'Config', level: 1 }).waitFor();
     await page.route('**/api/functions?**', () => {});
-    await page.goto(`${site.world.url}/functions`);
+    await page.goto(`${site.scene.url}/functions`);
     await page.getByText('Still waiting for the functions from the engine.').waitFor({ timeout: 30_000 });
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('heading', { name: 'Stopped waiting for the functions' }).waitFor();

@@ -8,9 +8,9 @@ import { consoleSite } from '../support/console-site.ts';
 describe.skipIf(!hasChromium)('Traces of a running engine', () => {
   const site = consoleSite({ workers: ['billing', 'shop'] });
 
-  const open = (path: string) => openConsole(site.browser, `${site.world.url}${path}`);
+  const open = (path: string) => openConsole(site.browser, `${site.scene.url}${path}`);
   const invoke = (functionId: string, payload: unknown) =>
-    fetch(`http://127.0.0.1:${site.world.ports.http}/_console/v1/invoke`, {
+    fetch(`http://127.0.0.1:${site.scene.ports.http}/_console/v1/invoke`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ function_id: functionId, payload }),
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
       .getByText(/\d (?:ms|µs|s)$/)
       .first()
       .waitFor();
-    await page.goto(`${site.world.url}/workers`);
+    await page.goto(`${site.scene.url}/workers`);
     await page.getByRole('row').filter({ hasText: 'shop' }).getByText(/MiB/).waitFor();
   });
 });

@@ -16,11 +16,11 @@ describe.skipIf(!hasChromium)('Triggers', () => {
   const site = consoleSite({ workers: ['billing', 'shop', 'office'] });
 
   const open = (path = '/triggers', expected?: RegExp) =>
-    openConsole(site.browser, `${site.world.url}${path}`, expected === undefined ? {} : { expected });
+    openConsole(site.browser, `${site.scene.url}${path}`, expected === undefined ? {} : { expected });
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   async function addressOf(type: string, functionId: string): Promise<string> {
-    const answer = await fetch(`${site.world.url}/api/triggers?limit=1000`);
+    const answer = await fetch(`${site.scene.url}/api/triggers?limit=1000`);
     const { items } = (await answer.json()) as { items: readonly Bound[] };
     const found = items.find((one) => one.trigger_type === type && one.function_id === functionId);
     return `/triggers?id=${encodeURIComponent(found?.id ?? 'none')}`;
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
 
   test('[TRG-1] [APP-13] On a phone every path is whole: the heads of the groups show the type', async () => {
     const context = { viewport: { width: 390, height: 900 } };
-    await using opened = await openConsole(site.browser, `${site.world.url}/triggers`, { context });
+    await using opened = await openConsole(site.browser, `${site.scene.url}/triggers`, { context });
     const { page } = opened;
     for (const path of ['/api/orders', '/api/orders/:id', '/api/orders/latest']) {
       const shown = page.getByRole('gridcell').getByText(path, { exact: true }).first();
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
   });
 
   test('[APP-5] A read-only console fires nothing', async () => {
-    const url = await site.world.startConsole({ flags: ['--read-only'] });
+    const url = await site.scene.startConsole({ flags: ['--read-only'] });
     await using opened = await openConsole(site.browser, `${url}/triggers?q=nightly`);
     const { page } = opened;
     await row(page, 'stock::nightly').click();

@@ -9,7 +9,7 @@ describe.skipIf(!hasChromium)('Workers', () => {
   const site = consoleSite({ workers: ['billing'] });
 
   test('[WRK-1] lists workers with state, SDK and address, and shows one with its functions and history', async () => {
-    await using opened = await openConsole(site.browser, `${site.world.url}/workers`);
+    await using opened = await openConsole(site.browser, `${site.scene.url}/workers`);
     const { page } = opened;
     const row = page.getByRole('row').filter({ hasText: 'billing' });
     await row.waitFor();
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('Workers', () => {
 
   test('[APP-13] On a phone the list shows the state of workers, and not their ids', async () => {
     const context = { viewport: { width: 390, height: 844 } };
-    await using opened = await openConsole(site.browser, `${site.world.url}/workers`, { context });
+    await using opened = await openConsole(site.browser, `${site.scene.url}/workers`, { context });
     const { page } = opened;
     await page.getByRole('row').filter({ hasText: 'billing' }).waitFor();
     const names = await page.getByRole('columnheader').allInnerTexts();
@@ -37,8 +37,8 @@ describe.skipIf(!hasChromium)('Workers', () => {
   });
 
   test('[WRK-1] A worker that leaves is shown as gone, without a reload', async () => {
-    const shop = await site.world.startWorker('shop');
-    await using opened = await openConsole(site.browser, `${site.world.url}/workers`);
+    const shop = await site.scene.startWorker('shop');
+    await using opened = await openConsole(site.browser, `${site.scene.url}/workers`);
     const row = opened.page.getByRole('row').filter({ hasText: 'shop' });
     await row.getByText('Available').waitFor();
     await shop[Symbol.asyncDispose]();

@@ -3,29 +3,29 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { launchChromium } from './chromium.ts';
-import { ConsoleWorld } from './console-world.ts';
+import { ConsoleScene } from './console-scene.ts';
 
 const START_MS_MAX = 60_000;
 
 export interface ConsoleSite {
-  readonly world: ConsoleWorld;
+  readonly scene: ConsoleScene;
   readonly browser: Browser;
 }
 
 /** To be called in a suite. Both may be used in its tests and in hooks that follow. */
-export function consoleSite(options: Parameters<typeof ConsoleWorld.start>[0] = {}): ConsoleSite {
-  let world: ConsoleWorld | undefined;
+export function consoleSite(options: Parameters<typeof ConsoleScene.start>[0] = {}): ConsoleSite {
+  let scene: ConsoleScene | undefined;
   let browser: Browser | undefined;
   beforeAll(async () => {
-    [world, browser] = await Promise.all([ConsoleWorld.start(options), launchChromium()]);
+    [scene, browser] = await Promise.all([ConsoleScene.start(options), launchChromium()]);
   }, START_MS_MAX);
   afterAll(async () => {
     await browser?.close();
-    await world?.[Symbol.asyncDispose]();
+    await scene?.[Symbol.asyncDispose]();
   });
   return {
-    get world() {
-      return started(world);
+    get scene() {
+      return started(scene);
     },
     get browser() {
       return started(browser);

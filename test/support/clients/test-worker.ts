@@ -6,7 +6,7 @@ import type { FakeSocket, ReceivedFrame } from '../fakes/fake-socket.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface TestWorkerParts {
+export interface TestWorkerOptions {
   readonly clock: FakeClock;
   readonly socket: FakeSocket;
   readonly events: SocketEvents;
@@ -21,7 +21,7 @@ export class TestWorker {
   readonly #events: SocketEvents;
   readonly #nextId: () => string;
 
-  constructor({ clock, socket, events, nextId }: TestWorkerParts) {
+  constructor({ clock, socket, events, nextId }: TestWorkerOptions) {
     this.#clock = clock;
     this.socket = socket;
     this.#events = events;

@@ -14,7 +14,7 @@ const SVC = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url));
 const READY = /^svc \S+ is running$/m;
 const START_MS_MAX = 15_000;
 
-export interface ExitFacts {
+export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -27,7 +27,7 @@ export interface ProcessLimits {
 
 export class EngineProcess implements AsyncDisposable {
   /** How it ended. */
-  readonly ended: Promise<ExitFacts>;
+  readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcess;
   readonly #folder: string;
   #stderr = '';
@@ -113,7 +113,7 @@ export class EngineProcess implements AsyncDisposable {
   }
 
   /** Its exit code and signal; fails when it has not ended in time. */
-  async end(timeoutMs: number): Promise<ExitFacts> {
+  async end(timeoutMs: number): Promise<ProcessEnd> {
     return await within(timeoutMs, 'the engine process ends', this.ended);
   }
 

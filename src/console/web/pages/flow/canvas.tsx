@@ -42,7 +42,7 @@ const FIT_NARROW = { ...FIT, minZoom: 0.6 } as const;
 
 export interface FlowCanvasProps {
   readonly view: FlowView;
-  readonly places: NodePositions;
+  readonly positions: NodePositions;
   /** Edges of the graph that were active recently. */
   readonly active: ReadonlySet<string>;
   /** In lower case; empty: no search. */
@@ -56,7 +56,7 @@ export interface FlowCanvasProps {
 type Shown = FlowBox | FlowFrame;
 
 export function FlowCanvas(props: FlowCanvasProps): ReactNode {
-  const { view, places, openId, open, move } = props;
+  const { view, positions, openId, open, move } = props;
   const isWide = useWide();
   const [held, setHeld] = useState<NodePositions>({});
   const nodes = useShownNodes(props, held);
@@ -74,7 +74,7 @@ export function FlowCanvas(props: FlowCanvasProps): ReactNode {
     else if (isDone && changes.some(({ type }) => type === 'position')) {
       const all = { ...held, ...moved };
       setHeld({});
-      if (Object.entries(all).some(([id, place]) => !isSame(places[id], place))) move(all);
+      if (Object.entries(all).some(([id, position]) => !isSame(positions[id], position))) move(all);
     }
   };
   return (
@@ -110,9 +110,12 @@ function isSame(before: NodePosition | undefined, { x, y }: NodePosition): boole
   return before !== undefined && before.x === x && before.y === y;
 }
 
-function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvasProps, held: NodePositions): Shown[] {
+function useShownNodes(
+  { view, positions, wanted, openId, toggleGroup }: FlowCanvasProps,
+  held: NodePositions,
+): Shown[] {
   return useMemo(() => {
-    const now = { ...places, ...held };
+    const now = { ...positions, ...held };
     const grouped = view.nodes.map(({ id, node, group }) => ({ id, group: node === undefined ? undefined : group }));
     const frames = framesOf(grouped, now).map(
       ({ id, x, y, width, height }): FlowFrame => ({
@@ -129,13 +132,13 @@ function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvas
       }),
     );
     const boxes = view.nodes.flatMap((one): FlowBox[] => {
-      const place = now[one.id];
-      if (place === undefined) return [];
+      const position = now[one.id];
+      if (position === undefined) return [];
       return [
         {
           id: one.id,
           type: 'box',
-          position: place,
+          position: position,
           ...NODE_SIZE,
           // Known without measuring, so that lines are drawn with the first frame.
           handles: HANDLES,
@@ -146,7 +149,7 @@ function useShownNodes({ view, places, wanted, openId, toggleGroup }: FlowCanvas
       ];
     });
     return [...frames, ...boxes];
-  }, [view, places, held, wanted, openId, toggleGroup]);
+  }, [view, positions, held, wanted, openId, toggleGroup]);
 }
 
 const HANDLES: NodeHandle[] = [
@@ -163,8 +166,8 @@ function wordsOf({ node, label, isFailing, members }: ViewNode): string {
   return visibleText(`${what} ${label}${isFailing ? ', failing' : ''}`);
 }
 
-function useShownEdges({ view, active, places }: FlowCanvasProps, held: NodePositions): FlowLine[] {
-  const figures = useMemo(() => flowFigures(view, { ...places, ...held }), [view, places, held]);
+function useShownEdges({ view, active, positions }: FlowCanvasProps, held: NodePositions): FlowLine[] {
+  const figures = useMemo(() => flowFigures(view, { ...positions, ...held }), [view, positions, held]);
   return useMemo(
     () =>
       view.edges.map((edge): FlowLine => {
@@ -188,7 +191,7 @@ function useShownEdges({ view, active, places }: FlowCanvasProps, held: NodePosi
 }
 
 /** Fits everything when the view changes, and the matches when there is a search. */
-function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): void {
+function useFit({ view, positions, wanted }: FlowCanvasProps, isWide: boolean): void {
   const { fitView } = useReactFlow();
   const count = view.nodes.length;
   const latest = useRef(view);
@@ -199,23 +202,23 @@ function useFit({ view, places, wanted }: FlowCanvasProps, isWide: boolean): voi
     const nodes = found.length === 0 ? {} : { nodes: found.map(({ id }) => ({ id })) };
     const frame = requestAnimationFrame(() => void fitView({ ...(isWide ? FIT : FIT_NARROW), ...nodes }));
     return () => cancelAnimationFrame(frame);
-  }, [count, wanted, fitView, isWide, Object.keys(places).length]);
+  }, [count, wanted, fitView, isWide, Object.keys(positions).length]);
 }
 
 /** The detail takes room: the open node stays visible. */
-function useOpenInSight({ places, openId }: FlowCanvasProps): void {
+function useOpenInSight({ positions, openId }: FlowCanvasProps): void {
   const { getViewport, setCenter } = useReactFlow();
   const [width, height] = [useFlowStore((flow) => flow.width), useFlowStore((flow) => flow.height)];
-  const place = openId === undefined ? undefined : places[openId];
+  const position = openId === undefined ? undefined : positions[openId];
   // biome-ignore lint/correctness/useExhaustiveDependencies: not when it is moved by hand
   useEffect(() => {
-    if (place === undefined || width === 0) return;
+    if (position === undefined || width === 0) return;
     const { x, y, zoom } = getViewport();
-    const [left, top] = [place.x * zoom + x, place.y * zoom + y];
+    const [left, top] = [position.x * zoom + x, position.y * zoom + y];
     const isSeen =
       left >= 0 && top >= 0 && left + NODE_SIZE.width * zoom <= width && top + NODE_SIZE.height * zoom <= height;
     if (isSeen) return;
-    void setCenter(place.x + NODE_SIZE.width / 2, place.y + NODE_SIZE.height / 2, { zoom });
+    void setCenter(position.x + NODE_SIZE.width / 2, position.y + NODE_SIZE.height / 2, { zoom });
   }, [openId, width, height]);
 }
 

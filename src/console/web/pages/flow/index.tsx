@@ -84,7 +84,7 @@ function FlowPage(): ReactNode {
           <FlowActions
             isMoved={layout.isMoved}
             reset={layout.reset}
-            exportSvg={() => view && layout.places && saveSvg(view, layout.places)}
+            exportSvg={() => view && layout.positions && saveSvg(view, layout.positions)}
           />
         </>
       }
@@ -99,10 +99,10 @@ function FlowPage(): ReactNode {
       }
     >
       <FlowContent graph={graph} view={view}>
-        {view !== undefined && layout.places !== undefined && (
+        {view !== undefined && layout.positions !== undefined && (
           <FlowCanvas
             {...{ view, active, wanted, open, toggleGroup }}
-            places={layout.places}
+            positions={layout.positions}
             openId={id}
             move={layout.move}
           />
@@ -156,7 +156,7 @@ function Counts({ view, hasTraces }: { readonly view: FlowView; readonly hasTrac
   );
 }
 
-function saveSvg(view: FlowView, places: NodePositions): void {
+function saveSvg(view: FlowView, positions: NodePositions): void {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const colours = {
@@ -167,5 +167,5 @@ function saveSvg(view: FlowView, places: NodePositions): void {
     muted: colour('muted'),
     bad: colour('bad'),
   };
-  download('flow.svg', 'image/svg+xml', flowSvg(view, places, colours));
+  download('flow.svg', 'image/svg+xml', flowSvg(view, positions, colours));
 }

@@ -5,11 +5,11 @@ import { LAYOUT_GAP, type LayoutRequest, NODE_SIZE, type NodePositions, putBelow
 
 export interface LayoutReply {
   readonly id: number;
-  readonly places: NodePositions;
+  readonly positions: NodePositions;
 }
 
 addEventListener('message', ({ data }: MessageEvent<LayoutRequest & { readonly id: number }>) => {
-  postMessage({ id: data.id, places: layOut(data) } satisfies LayoutReply);
+  postMessage({ id: data.id, positions: layOut(data) } satisfies LayoutReply);
 });
 
 function layOut({ nodes: all, edges }: LayoutRequest): NodePositions {
@@ -28,7 +28,7 @@ function layOut({ nodes: all, edges }: LayoutRequest): NodePositions {
   }
   for (const { from, to } of edges) graph.setEdge(from, to);
   layout(graph);
-  const places = Object.fromEntries(
+  const positions = Object.fromEntries(
     nodes.map(({ id }) => {
       const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
       return [id, { x: x - NODE_SIZE.width / 2, y: y - NODE_SIZE.height / 2 }];
@@ -36,6 +36,6 @@ function layOut({ nodes: all, edges }: LayoutRequest): NodePositions {
   );
   return putBelow(
     all.filter(isLoose).map(({ id }) => id),
-    places,
+    positions,
   );
 }

@@ -1,4 +1,4 @@
-// The places of the nodes: computed in a worker, moved by hand, stored in the engine (FLO-1, FLO-3).
+// The positions of the nodes: computed in a worker, moved by hand, stored in the engine (FLO-1, FLO-3).
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import type { FlowView } from './logic/flow-view.ts';
 
 export interface FlowLayoutState {
   /** Undefined until the first layout. */
-  readonly places: NodePositions | undefined;
+  readonly positions: NodePositions | undefined;
   /** Whether a node was moved by hand. */
   readonly isMoved: boolean;
   readonly move: (moved: Readonly<Record<string, NodePosition>>) => void;
@@ -31,7 +31,7 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
   const isRead = stored.data !== undefined || stored.error !== null;
   const fixed = useMemo(() => readPositions(stored.data?.config), [stored.data]);
   const known = useRef<Record<string, NodePositions>>({});
-  const [laidOut, setLaidOut] = useState<{ id: string; places: NodePositions }>();
+  const [laidOut, setLaidOut] = useState<{ id: string; positions: NodePositions }>();
   const [round, setRound] = useState(0);
   const lay = useLayoutWorker();
   const shape = view === undefined ? '' : shapeOf(view);
@@ -44,36 +44,36 @@ export function useFlowLayout(view: FlowView | undefined, mayStore: boolean): Fl
     let isWanted = true;
     lay(current, (fresh) => {
       if (!isWanted) return;
-      const places = keepPositions(current, { ...known.current[id], ...fixed }, fresh);
-      known.current[id] = { ...known.current[id], ...places };
-      setLaidOut({ id, places });
+      const positions = keepPositions(current, { ...known.current[id], ...fixed }, fresh);
+      known.current[id] = { ...known.current[id], ...positions };
+      setLaidOut({ id, positions });
     });
     return () => {
       isWanted = false;
     };
   }, [shape, id, isRead, round]);
-  const put = (places: NodePositions | undefined): void => {
-    const config = places === undefined ? null : { places };
+  const put = (positions: NodePositions | undefined): void => {
+    const config = positions === undefined ? null : { places: positions };
     client.setQueryData(key, { id, config });
     if (!mayStore) return;
     call('PUT /flow/layout/{id}', { parts: { id }, body: { config } }).catch(() =>
       toast({ tone: 'warn', text: 'The layout could not be stored: it needs the state module' }),
     );
   };
-  const places = laidOut?.id === id ? laidOut.places : undefined;
+  const positions = laidOut?.id === id ? laidOut.positions : undefined;
   return {
-    places,
+    positions,
     isMoved: Object.keys(fixed).length > 0,
     move: (moved) => {
-      const next = { ...known.current[id], ...places, ...moved };
+      const next = { ...known.current[id], ...positions, ...moved };
       known.current[id] = next;
-      setLaidOut({ id, places: next });
+      setLaidOut({ id, positions: next });
       put(next);
     },
     reset: () => {
       known.current[id] = {};
       put(undefined);
-      // With the next render, in which no place is fixed any more.
+      // With the next render, in which no position is fixed any more.
       setRound((now) => now + 1);
     },
   };
@@ -85,9 +85,9 @@ function shapeOf({ nodes, edges }: FlowView): string {
 }
 
 /** One worker for the page. An outdated answer is ignored. */
-function useLayoutWorker(): (view: FlowView, done: (places: NodePositions) => void) => void {
+function useLayoutWorker(): (view: FlowView, done: (positions: NodePositions) => void) => void {
   const worker = useRef<Worker>(undefined);
-  const waiting = useRef<{ readonly id: number; readonly done: (places: NodePositions) => void }>(undefined);
+  const waiting = useRef<{ readonly id: number; readonly done: (positions: NodePositions) => void }>(undefined);
   useEffect(
     () => () => {
       worker.current?.terminate();
@@ -99,7 +99,7 @@ function useLayoutWorker(): (view: FlowView, done: (places: NodePositions) => vo
     if (worker.current === undefined) {
       worker.current = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
       worker.current.onmessage = ({ data }: MessageEvent<LayoutReply>) => {
-        if (waiting.current?.id === data.id) waiting.current.done(data.places);
+        if (waiting.current?.id === data.id) waiting.current.done(data.positions);
       };
       worker.current.onerror = () => toast({ tone: 'bad', text: 'The thread that lays out the flow could not start' });
     }

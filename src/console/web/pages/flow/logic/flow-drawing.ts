@@ -27,16 +27,16 @@ const LABELLED_MAX = 80;
 const [CHAR_PX, SIDES_PX, LABEL_LINE_PX] = [6.2, 8, 15] as const;
 
 /** By the id of the edge. */
-export function flowFigures({ nodes, edges }: FlowView, places: NodePositions): ReadonlyMap<string, FlowFigures> {
+export function flowFigures({ nodes, edges }: FlowView, positions: NodePositions): ReadonlyMap<string, FlowFigures> {
   if (edges.length > LABELLED_MAX) return new Map();
   const labelled = edges.flatMap((edge) => {
     const lines = figuresOf(edge);
-    const curve = flowCurve(places[edge.from], places[edge.to]);
+    const curve = flowCurve(positions[edge.from], positions[edge.to]);
     return lines.length === 0 || curve === undefined ? [] : [{ edge, lines, curve }];
   });
   const boxes = nodes.flatMap(({ id }) => {
-    const place = places[id];
-    return place === undefined ? [] : [{ ...place, ...NODE_SIZE }];
+    const position = positions[id];
+    return position === undefined ? [] : [{ ...position, ...NODE_SIZE }];
   });
   const best = bestShares(labelled.map(({ edge }) => edge));
   const labels = labelled.map(({ lines, curve }, index) => ({
@@ -75,24 +75,24 @@ const LABEL_CHARS = 28;
 /** Of the numbers at a line: from one to the next, and from the middle of one to its baseline. */
 const [TEXT_LINE_PX, BASELINE_PX] = [14, 4];
 
-export function flowSvg(view: FlowView, places: NodePositions, colours: SvgColours): string {
+export function flowSvg(view: FlowView, positions: NodePositions, colours: SvgColours): string {
   const { nodes, edges } = view;
   const placed = nodes.flatMap((node) => {
-    const place = places[node.id];
-    return place === undefined ? [] : [{ node, ...place }];
+    const position = positions[node.id];
+    return position === undefined ? [] : [{ node, ...position }];
   });
   const left = Math.min(0, ...placed.map(({ x }) => x)) - MARGIN;
   const top = Math.min(0, ...placed.map(({ y }) => y)) - MARGIN;
   const right = Math.max(0, ...placed.map(({ x }) => x + NODE_SIZE.width)) + MARGIN;
   const bottom = Math.max(0, ...placed.map(({ y }) => y + NODE_SIZE.height)) + MARGIN;
   const lines = edges.flatMap(({ from, to, kind, errorRate }) => {
-    const curve = flowCurve(places[from], places[to]);
+    const curve = flowCurve(positions[from], positions[to]);
     if (curve === undefined) return [];
     const dashes = kind === 'seen' ? ' stroke-dasharray="5 4"' : '';
     const colour = (errorRate ?? 0) > 0 ? colours.bad : colours.line;
     return [`<path d="${pathOf(curve)}" fill="none" stroke="${colour}"${dashes}/>`];
   });
-  const figures = [...flowFigures(view, places).values()].map((one) => words(one, colours));
+  const figures = [...flowFigures(view, positions).values()].map((one) => words(one, colours));
   const boxes = placed.map(({ node, x, y }) => box(node, x, y, colours));
   const [width, height] = [right - left, bottom - top];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" \
