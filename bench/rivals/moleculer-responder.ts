@@ -2,7 +2,7 @@
 // through the address that this part reports as its own.
 
 import { ServiceBroker } from 'moleculer';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { answerReady } from '../support/part.ts';
 
 const port = await freePort();

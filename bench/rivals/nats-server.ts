@@ -1,7 +1,7 @@
 // The server part with NATS: Debian's nats-server on a free port of loopback.
 
 import { spawn } from 'node:child_process';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { answerReady } from '../support/part.ts';
 
 const port = await freePort();

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
-import { freePort } from './free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { answerReady, answerRuns } from './part.ts';
 
 const KEYS = 10_000;

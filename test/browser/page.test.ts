@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChannelReader, isSvcError } from '../../src/sdk/index.ts';
-import { freePort } from '../e2e/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { CutProxy } from '../support/load/cut-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { hasChromium, launchChromium, openPage, type PageOptions } from './support/chromium.ts';

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { ListenError } from '../../../src/transport/transport.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor, within } from '../../support/wait-for.ts';
 import { type BothEnds, ContractPort, type TransportUnderTest } from './contract-port.ts';
 import { closeFrame, FrameClient, OPCODE, upgradeRequest } from './frame-client.ts';
@@ -164,20 +165,6 @@ function testLeftovers(transport: TransportUnderTest): void {
     expect(port.connections[0]?.socket.isOpen).toBe(true);
     await waitFor('no socket is left', () => openSockets() <= before);
   });
-}
-
-/**
- * The number of a port that is not in use. A port that was requested by number can be reopened while connections end.
- */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('No TCP port was given');
-  server.close();
-  await once(server, 'close');
-  return address.port;
 }
 
 /** Open files of this process: files that a library forgot to close are among them. Only Linux lists them. */

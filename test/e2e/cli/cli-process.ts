@@ -67,6 +67,20 @@ export async function waitForText(stream: NodeJS.ReadableStream | null, pattern:
   });
 }
 
+/** Resolves once the output or the error output of the process matches the pattern; rejects with both if it ends. */
+export async function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<void> {
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer | string) => {
+        text += chunk.toString();
+        if (pattern.test(text)) resolve();
+      });
+    }
+    child.once('close', (code) => reject(new Error(`the process ended with ${code} without ${pattern}: ${text}`)));
+  });
+}
+
 /** A new folder for each call, removed by the returned function. */
 export async function makeFolder(
   files: Record<string, string> = {},

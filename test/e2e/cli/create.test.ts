@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEMPLATES } from '../../../src/cli/project-template.ts';
 import { findOldNode } from '../../support/engine/old-node.ts';
 import { ProjectEngine } from '../../support/engine/project-engine.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 import { makeFolder, runSvc } from './cli-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pidWorker } from '../../support/engine/project-engine.ts';
 import { OnTerminal, terminalsMissing } from '../../support/engine/pty.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 import { ANY_PORT, makeFolder, runSvc, SVC } from './cli-process.ts';
 
 const CONFIG = `${ANY_PORT}  - {name: svc-http, config: {port: 0}}\n  - {name: orders, path: ./orders}\n`;

@@ -7,8 +7,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pidWorker } from '../../support/engine/project-engine.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 import { ANY_PORT, makeFolder, spawnSvc } from './cli-process.ts';
 
 const PATIENCE_MS = 30_000;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CATALOGUE } from '../../../src/cli/catalogue.ts';
 import { ProjectEngine, pidWorker } from '../../support/engine/project-engine.ts';
-import { finished, makeFolder, SVC, waitForText } from './cli-process.ts';
+import { finished, makeFolder, SVC, waitForOutput } from './cli-process.ts';
 
 const IN_MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
 const CONFIG = `workers:
@@ -109,8 +109,7 @@ test.each(inOrder)('$line', { timeout: 60_000 }, async ({ line, command }) => {
   const end = finished(child);
   if (goesOn(line) && child.pid !== undefined) {
     const { pid } = child;
-    const word = Promise.any([child.stdout, child.stderr].map((stream) => waitForText(stream, /./)));
-    await Promise.race([word, once(child, 'exit')]);
+    await Promise.race([waitForOutput(child, /./), once(child, 'exit')]);
     // It may have ended already, because its port is in use.
     if (child.exitCode === null) process.kill(-pid, 'SIGINT');
   }

@@ -10,8 +10,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InstalledPackages } from '../../support/engine/installed-packages.ts';
-import { freePort } from '../free-port.ts';
-import { finished, waitForText } from './cli-process.ts';
+import { freePort } from '../../support/free-port.ts';
+import { finished, waitForOutput } from './cli-process.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/tutorial.md', import.meta.url), 'utf8');
 
@@ -59,7 +59,7 @@ class Reader implements AsyncDisposable {
     await this.#end(name);
     const child = this.#spawn(`exec ${command}`);
     this.#running.set(name, child);
-    await Promise.race([waitForText(child.stdout, awaited), waitForText(child.stderr, awaited)]);
+    await waitForOutput(child, awaited);
   }
 
   async #end(name: string): Promise<void> {

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { WorkerProcess } from '../../support/engine/worker-process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 
 const WORKERS = 1_000;
 /** Far more than the 20 s of W5, because the machine may be busy. The figure is printed. */

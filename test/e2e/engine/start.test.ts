@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 
 /** A port that another server uses. */
 class TakenPort implements AsyncDisposable {

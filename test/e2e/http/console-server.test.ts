@@ -19,9 +19,9 @@ import { http } from '../../../src/sdk/index.ts';
 import { createWorker } from '../../../src/sdk/internal.ts';
 import { FrameClient, upgradeRequest } from '../../contract/transport/frame-client.ts';
 import { ask } from '../../support/clients/http-engine.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type ConsoleEngine, LiveClient, startConsoleEngine } from '../../support/telemetry/console-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { freePort } from '../free-port.ts';
 
 const TOKEN = 'a-token-of-forty-characters-0123456789ab';
 

@@ -5,9 +5,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../bench/support/free-port.ts';
 import { takesConnections } from '../engine/takes-connections.ts';
 import { TemporaryFolder } from '../engine/temporary-folder.ts';
+import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** Not the script in /usr/sbin, which changes the user and does not wait. */

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createClient } from '@redis/client';
-import { freePort } from '../../../bench/support/free-port.ts';
 import { takesConnections } from '../engine/takes-connections.ts';
+import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** Shared by all tests: use only keys and channels with a prefix of the test. */
