@@ -1,5 +1,5 @@
 // Parts of the SDK in files of their own, loaded on first use, so that what a page loads before its first call fits
-// into one round trip (14 kB). Channels are loaded when the first message arrives that may hold a reference to one.
+// into one round trip (14.6 kB). Channels are loaded when the first message arrives that may hold a reference to one.
 //
 // - While a part is loaded that incoming messages may need, they wait. They are then delivered in the order in which
 //   they arrived, followed by the end of the connection.

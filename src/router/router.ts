@@ -81,6 +81,7 @@ export class Router {
       type: 'workerregistered',
       worker_id: session.workerId,
       reattach_token: session.reattachToken,
+      ...(session.isOwnSdk && { in_flight_per_caller: limits.inFlightPerCaller }),
     });
     context.announce.workerEvent('worker_connected', session.workerId);
     return {

@@ -13,11 +13,12 @@ const PARTS = [
   ...['channels', 'checked-handler', 'http', 'incoming-calls', 'log-by-call', 'queue-client'],
   ...['retry', 'shutdown', 'state-client', 'streams', 'triggers'],
 ];
-const BYTES_MAX = 14_000;
+/** The first window of TCP: ten segments of 1 460 bytes. */
+const BYTES_MAX = 14_600;
 const REACT_BYTES_MAX = 2_500;
 const sizeOf = (name: string): number => gzipSync(readFileSync(join(DIST, `${name}.js`)), { level: 9 }).length;
 
-test('[SDK-13] The code that a page loads before its first call has 14 kB at most', () => {
+test('[SDK-13] The code that a page loads before its first call has 14.6 kB at most', () => {
   const index = sizeOf('index');
   const parts = PARTS.map((name) => `${name} ${sizeOf(name)}`);
   process.stdout.write(`svc-browser-sdk, gzipped: index ${index} of ${BYTES_MAX} bytes; ${parts.join(', ')}\n`);

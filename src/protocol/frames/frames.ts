@@ -174,6 +174,8 @@ export interface WorkerRegistered {
   type: 'workerregistered';
   worker_id: string;
   reattach_token: string;
+  /** Only for our own SDK: how many unanswered calls this connection may have. The SDK holds further calls. */
+  in_flight_per_caller?: number;
 }
 
 export interface RegistrationRejected {

@@ -18,7 +18,7 @@ import type { Action, EnqueueCall, EnqueueReceipt, VoidCall } from './actions.ts
 export interface CallOptions<A extends Action | undefined = undefined> {
   /** `Enqueue(…)` or `Void()`; without it the call waits for the result. */
   readonly action?: A;
-  /** Wait limit, including all retries and time without a connection: 1 to 3 600 000. Default: the worker's. */
+  /** Wait limit, including all retries and the time before the call is sent: 1 to 3 600 000. Default: the worker's. */
   readonly timeout_ms?: number | undefined;
   /** Passed to the handler in addition to the payload. */
   readonly metadata?: unknown;

@@ -1,13 +1,14 @@
-// Calls that this worker makes: sent on the current connection, or kept in the offline queue until there is one.
+// Calls that this worker makes: sent on the current connection, or held until they can be.
 //
 // Neighbours: `worker.ts` passes in calls and reports changes of the connection, `link.ts` sends,
 // `deadline-wheel.ts` keeps the time.
 //
-// - A call is in exactly one place until it is settled: sent (in `#sent`) or waiting (in `#waiting`).
+// - A call is in one place: unsent (in `#unsent`) or sent (in `#sent`). A sent call stays there until the engine has
+//   answered it, even if its signal was aborted: the engine counts it until then.
 // - It is settled once: by its answer, its deadline, the loss of the connection it was sent on, or its signal.
 // - A sent call is never sent again, here or on another connection: its effect is unknown (I2).
 // - The engine enforces the deadline. The deadline here runs GRACE_MS later and catches only calls that the engine
-//   left unanswered. No engine knows a waiting call, so for that call the deadline here is the one that counts.
+//   left unanswered. No engine knows an unsent call, so for that call the deadline here is the one that counts.
 
 import type { InvokeAction } from '../../protocol/frames/frames.ts';
 import { BUFFERED_BYTES_MAX, type Link } from '../connection/link.ts';
@@ -18,9 +19,10 @@ import type { Settings } from '../worker/options.ts';
 import type { PlatformClock } from '../worker/platform.ts';
 import type { Deadlines } from './deadline-wheel.ts';
 import { SvcError } from './errors.ts';
-import { type CallOwner, OfflineQueue, PendingCall, SentCalls } from './pending-calls.ts';
+import { type CallOwner, PendingCall, SentCalls } from './pending-calls.ts';
 import { errorFromAnswer } from './remote-error.ts';
-import type { TraceCarrier } from './trace-context.ts';
+import { chainDepth, type TraceCarrier } from './trace-context.ts';
+import { placesAt, UnsentCalls } from './unsent-calls.ts';
 
 /** A call as the caller asks for it, checked. */
 export interface CallSpec {
@@ -37,9 +39,10 @@ export class OutgoingCalls implements CallOwner {
   readonly #wheel: Deadlines;
   readonly #settings: Settings;
   readonly #sent = new SentCalls();
-  readonly #waiting = new OfflineQueue();
+  readonly #unsent: UnsentCalls;
   readonly #droppedVoids: OncePerMinute;
   #link: Link | undefined;
+  #willRetry = false;
   /** Why no further call can be made. */
   #end: SvcError | undefined;
 
@@ -47,17 +50,20 @@ export class OutgoingCalls implements CallOwner {
     this.#clock = clock;
     this.#wheel = wheel;
     this.#settings = settings;
+    this.#unsent = new UnsentCalls(settings.unsentBytesMax);
     this.#droppedVoids = new OncePerMinute(clock);
   }
 
   /** Makes the call. An invalid call rejects at once, with the caller's own stack. */
   begin(spec: CallSpec, parent: TraceCarrier | undefined): Promise<unknown> {
-    const link = this.#link;
+    const depth = chainDepth(parent);
+    const link = this.#linkFor(depth, spec.action?.type === 'void');
     let call: PendingCall;
     try {
       call = this.#encode(spec, parent, link);
-      if (link === undefined) this.#queue(call);
-      else checkCapacity(call, link, this.#settings);
+      call.chainDepth = depth;
+      if (link === undefined) this.#hold(call);
+      else checkLength(call, link, this.#settings);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -83,20 +89,10 @@ export class OutgoingCalls implements CallOwner {
     call.fail(() => errorFromAnswer(error, call.functionId, traceparent ?? call.traceparent));
   }
 
-  /** The connection is up and every registration is on it: the waiting calls leave. */
+  /** The connection is up and every registration is on it: the unsent calls leave. */
   connectionUp(link: Link): void {
     this.#link = link;
-    const nowMs = this.#clock.monotonicMs();
-    for (const call of this.#waiting.takeAll()) {
-      this.#wheel.remove(call);
-      const remainingMs = Math.ceil(call.deadlineMs - nowMs);
-      if (remainingMs <= 0) {
-        this.#failWaiting(call);
-      } else {
-        call.timeoutMs = remainingMs;
-        this.#send(call, link);
-      }
-    }
+    this.#sendUnsent();
   }
 
   connectionLost(): void {
@@ -108,19 +104,28 @@ export class OutgoingCalls implements CallOwner {
     }
   }
 
-  /** There will be no further connection: every waiting call fails, and so does every later call. */
+  /** There will be no further connection: every unsent call fails, and so does every later call. */
   end(reason: SvcError): void {
     this.#end = reason;
-    for (const call of this.#waiting.takeAll()) {
-      this.#wheel.remove(call);
+    for (const call of this.#unsent.all()) {
+      this.#leaveUnsent(call);
       call.fail(() => refusal(reason.code, call.functionId, reason.message));
     }
   }
 
   /** Called by the deadline wheel. */
   expired(call: PendingCall): void {
-    if (this.#waiting.remove(call)) this.#failWaiting(call);
-    else if (this.#sent.remove(call)) call.fail(() => timeout(call, 'the engine did not answer'));
+    if (this.#leaveUnsent(call)) return this.#failUnsent(call);
+    call.fail(() => timeout(call, 'the engine did not answer'));
+    this.#leave(call);
+  }
+
+  /** The connection, if a call of that depth can leave on it now. */
+  #linkFor(depth: number, isVoid: boolean): Link | undefined {
+    const link = this.#link;
+    if (link === undefined || link.isCongested() || this.#unsent.hasLine(depth)) return undefined;
+    // No answer is due for a Void call, so it takes no place.
+    return isVoid || this.#sent.size < placesAt(depth, link.callsMax) ? link : undefined;
   }
 
   #encode(spec: CallSpec, parent: TraceCarrier | undefined, link: Link | undefined): PendingCall {
@@ -155,52 +160,100 @@ export class OutgoingCalls implements CallOwner {
     link.sendCall(call);
   }
 
-  /** Queues a call while there is no connection, or throws. */
-  #queue(call: PendingCall): void {
+  /** Keeps a call that cannot be sent yet, or throws. */
+  #hold(call: PendingCall): void {
     const { functionId, timeoutMs } = call;
     const bytes = jsonCallBytes(call);
     if (bytes > this.#settings.frameBytesMax) throw overlong(functionId, bytes, this.#settings);
-    const limit = this.#waiting.admit(call, bytes);
-    if (limit !== undefined) {
-      throw refusal('OVERLOADED', functionId, `not connected to the engine, ${limit} already wait`);
+    if (!this.#unsent.add(call, bytes)) {
+      const full = `the calls that wait fill unsent_bytes_max, ${this.#settings.unsentBytesMax}`;
+      throw refusal('OVERLOADED', functionId, `${this.#whyUnsent()}, and ${full}`);
     }
     call.deadlineMs = this.#clock.monotonicMs() + timeoutMs;
     this.#wheel.add(call, timeoutMs);
+    if (this.#link?.isCongested() === true) this.#retryLater(this.#link);
+  }
+
+  /** Sends what can be sent now. */
+  #sendUnsent(): void {
+    const link = this.#link;
+    if (this.#unsent.size === 0 || link === undefined) return;
+    const nowMs = this.#clock.monotonicMs();
+    while (!link.isCongested()) {
+      const call = this.#unsent.next(this.#sent.size, link.callsMax);
+      if (call === undefined) return;
+      this.#leaveUnsent(call);
+      const remainingMs = Math.ceil(call.deadlineMs - nowMs);
+      if (remainingMs <= 0) {
+        this.#failUnsent(call);
+      } else {
+        call.timeoutMs = remainingMs;
+        this.#send(call, link);
+      }
+    }
+    this.#retryLater(link);
+  }
+
+  /** No platform reports when a full buffer has room again. */
+  #retryLater(link: Link): void {
+    if (this.#willRetry) return;
+    this.#willRetry = true;
+    this.#clock.after(RETRY_MS, () => {
+      this.#willRetry = false;
+      if (this.#link === link) this.#sendUnsent();
+    });
   }
 
   #watch(signal: AbortSignal, call: PendingCall): void {
     const onAbort = (): void => {
-      this.#waiting.remove(call);
-      this.#leave(call);
+      this.#leaveUnsent(call);
       call.fail(() => cancellation(call.functionId, signal));
     };
     signal.addEventListener('abort', onAbort, { once: true });
     call.onceSettled(() => signal.removeEventListener('abort', onAbort));
   }
 
+  /** The call is answered. */
   #leave(call: PendingCall): void {
     this.#sent.remove(call);
     this.#wheel.remove(call);
+    this.#sendUnsent();
   }
 
-  #failWaiting(call: PendingCall): void {
+  #leaveUnsent(call: PendingCall): boolean {
+    if (!this.#unsent.remove(call)) return false;
+    this.#wheel.remove(call);
+    return true;
+  }
+
+  #failUnsent(call: PendingCall): void {
+    const why = this.#whyUnsent();
     if (call.isVoid) {
       this.#droppedVoids.write((more) => {
         const count = more > 0 ? `${more + 1} Void calls, the last` : 'a Void call';
-        this.#settings.log('warn', `dropped ${count} to ${call.functionId}: no connection within its timeout`);
+        this.#settings.log('warn', `dropped ${count} to ${call.functionId}: ${why}`);
       });
     }
-    call.fail(() => timeout(call, 'there was no connection to the engine'));
+    call.fail(() => timeout(call, why));
+  }
+
+  #whyUnsent(): string {
+    const link = this.#link;
+    if (link === undefined) return 'there is no connection to the engine';
+    if (link.isCongested()) return `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB wait to be sent, the engine is slow`;
+    return `too many calls are unanswered, the engine's in_flight_per_caller is ${link.callsMax}`;
   }
 }
 
 /** The engine answers within 1 s of the deadline under full load (I3); an answer is late only after that. */
 const GRACE_MS = 1_500;
+/** How often it is tried whether the engine has read enough. */
+const RETRY_MS = 10;
 
 /** Data to be stored stays JSON, so that the engine stores it unchanged. It would have to convert any other form. */
 const IS_STORED = /^(?:state|stream)::/;
 
-/** A call that waits for a connection waits as text, which every form of the wire accepts. */
+/** An unsent call is held as text, which every form of the wire accepts. */
 function encodePayload(functionId: string, payload: unknown, link: Link | undefined): EncodedPayload | undefined {
   try {
     return link === undefined || IS_STORED.test(functionId) ? encodeValue(payload) : link.encode(payload);
@@ -222,13 +275,9 @@ function unsendable(functionId: string, field: string, cause: unknown): SvcError
   return refusal('BAD_REQUEST', functionId, `the ${field} cannot be sent as JSON: ${why}`, cause);
 }
 
-function checkCapacity(call: PendingCall, link: Link, settings: Settings): void {
+function checkLength(call: PendingCall, link: Link, settings: Settings): void {
   const bytes = link.overlongCallBytes(call);
   if (bytes !== undefined) throw overlong(call.functionId, bytes, settings);
-  if (link.isCongested()) {
-    const text = `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB wait to be sent: the engine is slow`;
-    throw refusal('OVERLOADED', call.functionId, text);
-  }
 }
 
 function overlong(functionId: string, bytes: number, { frameBytesMax }: Settings): SvcError {

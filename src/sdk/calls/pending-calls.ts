@@ -1,6 +1,6 @@
 // The calls of this worker that are not answered yet. `PendingCall` is one of them, from `trigger` to its one answer
-// (I1): what is sent, and the promise to settle. Each waits in one of two places: `OfflineQueue` until there is a
-// connection, `SentCalls` until its answer arrives.
+// (I1): what is sent, and the promise to settle. Each waits in one of two places: `UnsentCalls` until it can be sent,
+// `SentCalls` until its answer arrives.
 
 import type { Encoded, EncodedCall, EncodedPayload } from '../wire/wire.ts';
 import { Deadline } from './deadline-wheel.ts';
@@ -34,9 +34,11 @@ export class PendingCall extends Deadline implements EncodedCall {
   readonly traceparent: string | undefined;
   readonly baggage: string | undefined;
   readonly depth: number | undefined;
-  /** The time that is left, for a call that waited for a connection. */
+  /** Its depth in its chain of calls, however the wire writes it. */
+  chainDepth = 0;
+  /** The time that is left, for a call that waited to be sent. */
   timeoutMs: number;
-  /** When the caller stops waiting, on the platform's clock; set only while the call waits for a connection. */
+  /** When the caller stops waiting, on the platform's clock; set only while the call is unsent. */
   deadlineMs = 0;
   metadata: Encoded | undefined;
   data: EncodedPayload | undefined;
@@ -76,8 +78,7 @@ export class PendingCall extends Deadline implements EncodedCall {
   }
 
   succeed(result: unknown): void {
-    this.#release?.();
-    this.#resolve?.(result);
+    this.#settle(result);
   }
 
   /**
@@ -86,12 +87,22 @@ export class PendingCall extends Deadline implements EncodedCall {
    * when the caller awaits it.
    */
   fail(makeError: () => SvcError): void {
-    this.#release?.();
-    this.#resolve?.(
+    if (this.#resolve === undefined && this.#release === undefined) return;
+    this.#settle(
       RESOLVED.then(nothing).then(() => {
         throw makeError();
       }),
     );
+  }
+
+  /** Once: an aborted call may still be answered. */
+  #settle(answer: unknown): void {
+    const resolve = this.#resolve;
+    const release = this.#release;
+    this.#resolve = undefined;
+    this.#release = undefined;
+    release?.();
+    resolve?.(answer);
   }
 }
 
@@ -175,36 +186,3 @@ const FIRST_SLOTS = 64;
 function emptySlots(count: number): (PendingCall | undefined)[] {
   return Array.from({ length: count }, () => undefined);
 }
-
-/** Calls that wait for a connection (W4). They leave in the order in which they were made, or expire. */
-export class OfflineQueue {
-  /** Each call with the bytes it holds. A Map keeps the order and allows removal from the middle. */
-  readonly #calls = new Map<PendingCall, number>();
-  #bytes = 0;
-
-  /** Adds the call, or returns the limit that does not allow it. */
-  admit(call: PendingCall, bytes: number): string | undefined {
-    if (this.#calls.size >= CALLS_MAX) return `${CALLS_MAX} calls`;
-    if (this.#bytes + bytes > BYTES_MAX) return `${BYTES_MAX / 1024 / 1024} MiB of calls`;
-    this.#calls.set(call, bytes);
-    this.#bytes += bytes;
-    return undefined;
-  }
-
-  /** Returns whether the call was there. */
-  remove(call: PendingCall): boolean {
-    this.#bytes -= this.#calls.get(call) ?? 0;
-    return this.#calls.delete(call);
-  }
-
-  /** Removes and returns all calls, oldest first. */
-  takeAll(): PendingCall[] {
-    const calls = [...this.#calls.keys()];
-    this.#calls.clear();
-    this.#bytes = 0;
-    return calls;
-  }
-}
-
-const CALLS_MAX = 1_000;
-const BYTES_MAX = 16 * 1024 * 1024;

@@ -75,3 +75,9 @@ export interface TraceCarrier {
   /** The function of that handler. */
   readonly functionId?: string | undefined;
 }
+
+/** How many calls lie between the start of the chain and a call that this handler makes; 0 outside of handlers. */
+export function chainDepth(carrier: TraceCarrier | undefined): number {
+  if (carrier === undefined) return 0;
+  return carrier.depth ?? callDepth(parseBaggage(carrier.baggage));
+}

@@ -221,11 +221,12 @@ export class Connection {
     }
   }
 
-  #goUp({ socket, cancelTimeout }: Dialling, { worker_id, reattach_token }: WorkerRegistered, wire: Wire): void {
+  #goUp({ socket, cancelTimeout }: Dialling, registered: WorkerRegistered, wire: Wire): void {
     cancelTimeout();
+    const { worker_id, reattach_token, in_flight_per_caller: callsMax } = registered;
     const { clock } = this.#platform;
     const { frameBytesMax } = this.#settings;
-    const link = new Link({ workerId: worker_id, socket, wire, clock, frameBytesMax });
+    const link = new Link({ workerId: worker_id, socket, wire, clock, frameBytesMax, callsMax });
     this.#enter({ name: 'up', socket, link, sinceMs: clock.monotonicMs() });
     this.#liveness = new Liveness(clock, {
       ping: () => socket.ping(),

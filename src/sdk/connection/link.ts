@@ -22,10 +22,14 @@ export interface LinkOptions {
   readonly wire: Wire;
   readonly clock: PlatformClock;
   readonly frameBytesMax: number;
+  /** As the engine reported it; an older engine reports none, and refuses what is over its limit. */
+  readonly callsMax?: number | undefined;
 }
 
 export class Link {
   readonly workerId: string;
+  /** How many unanswered calls the engine allows this connection. */
+  readonly callsMax: number;
   /** The arrival time of the message being handled, on the platform's clock. */
   receivedMs: number;
   readonly #socket: PlatformSocket;
@@ -39,8 +43,9 @@ export class Link {
   /** Whether the buffer was over its limit at the last look. */
   #isCongested = false;
 
-  constructor({ workerId, socket, wire, clock, frameBytesMax }: LinkOptions) {
+  constructor({ workerId, socket, wire, clock, frameBytesMax, callsMax }: LinkOptions) {
     this.workerId = workerId;
+    this.callsMax = callsMax ?? Number.MAX_SAFE_INTEGER;
     this.receivedMs = clock.monotonicMs();
     this.#socket = socket;
     this.#wire = wire;
@@ -112,7 +117,7 @@ export class Link {
     this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
   }
 
-  /** Whether new calls are refused because the engine reads too slowly. Results are always sent. */
+  /** Whether calls are held because the engine reads too slowly. Results are always sent. */
   isCongested(): boolean {
     if (this.#isCongested) this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
     return this.#isCongested;
@@ -147,7 +152,7 @@ export function tooLarge(what: string, of: string, bytes: number, bytesMax: numb
   return { code: 'PAYLOAD_TOO_LARGE', message: text };
 }
 
-/** Calls are refused while this many bytes wait for the operating system. */
+/** Calls are held while more bytes than this wait for the operating system. */
 export const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
 /** A batch this long gets its own write: the engine starts on it while the rest is still being encoded. */
 const FLUSH_BYTES = 64 * 1024;

@@ -191,7 +191,7 @@ function isJsonFrame(frame: Fields): frame is Fields & JsonFrame {
         (frame.trigger === undefined || isOrigin(frame.trigger))
       );
     case 'workerregistered':
-      return isText(frame.worker_id) && isText(frame.reattach_token);
+      return isText(frame.worker_id) && isText(frame.reattach_token) && isOptionalCount(frame.in_flight_per_caller);
     case 'registrationrejected':
       return (
         isText(frame.code) && isText(frame.function_id) && isOptionalText(frame.trigger_type) && isText(frame.message)
@@ -217,6 +217,10 @@ function isText(value: unknown): value is string {
 
 function isOptionalText(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
+}
+
+function isOptionalCount(value: unknown): boolean {
+  return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 1);
 }
 
 function unreadable(problem: string): Unreadable {

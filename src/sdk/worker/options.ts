@@ -31,9 +31,15 @@ export interface WorkerOptions {
   readonly drain_timeout_ms?: number | undefined;
   /**
    * Number of calls that handlers of this worker run at a time, 1 to 65 536. Further calls go to other workers of the
-   * function, or fail with `OVERLOADED` if there are none. Default: the engine's limit of 1 024.
+   * function. If there are none, they wait in the engine, within their timeout. Default: the engine's limit of 1 024.
    */
   readonly max_in_flight?: number | undefined;
+  /**
+   * Memory for calls that cannot be sent yet, in bytes: 1 024 to 4 GiB, default 64 MiB. Calls wait there without a
+   * connection, and while the engine has as many unanswered calls of this connection as it allows, 4 096 by default.
+   * When it is full, further calls fail with `OVERLOADED`.
+   */
+  readonly unsent_bytes_max?: number | undefined;
   /** Largest message in either direction, in bytes, as the engine allows: 1 024 to 256 MiB. Default 16 MiB. */
   readonly frame_bytes_max?: number | undefined;
   /**
@@ -69,6 +75,7 @@ export interface Settings {
   readonly drainTimeoutMs: number;
   readonly maxInFlight: number | undefined;
   readonly frameBytesMax: number;
+  readonly unsentBytesMax: number;
   readonly announces: boolean;
   readonly reconnects: boolean;
   readonly log: (level: LogLevel, message: string) => void;
@@ -107,6 +114,12 @@ export function resolveSettings(
       1_024,
       FRAME_BYTES_CEILING,
     ),
+    unsentBytesMax: checkWhole(
+      'unsent_bytes_max',
+      options.unsent_bytes_max ?? UNSENT_BYTES_MAX,
+      1_024,
+      UNSENT_BYTES_CEILING,
+    ),
     announces: options.announce ?? true,
     reconnects: options.reconnect ?? true,
     log: (level, message) => writeSafely(log, platform, level, message),
@@ -130,6 +143,8 @@ const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 const FRAME_BYTES_CEILING = 256 * 1024 * 1024;
 /** The total number of calls in flight of one engine. */
 const IN_FLIGHT_CEILING = 65_536;
+const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
+const UNSENT_BYTES_CEILING = 4 * 1024 * 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 25_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;

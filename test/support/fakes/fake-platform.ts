@@ -87,9 +87,10 @@ export class FakePlatform implements Platform {
   }
 
   /** Plays the engine up to the moment where the worker is connected. */
-  async connect(workerId = 'w-1'): Promise<FakeSocket> {
+  async connect(workerId = 'w-1', callsMax?: number): Promise<FakeSocket> {
     const { socket } = this;
-    socket.say({ type: 'workerregistered', worker_id: workerId, reattach_token: `token of ${workerId}` });
+    const registered = { type: 'workerregistered', worker_id: workerId, reattach_token: `token of ${workerId}` };
+    socket.say({ ...registered, ...(callsMax !== undefined && { in_flight_per_caller: callsMax }) });
     await this.settle();
     return socket;
   }

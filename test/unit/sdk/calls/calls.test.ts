@@ -130,23 +130,6 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       await platform.settle();
       expect(socket.take()).toEqual([]);
     });
-
-    test('[SDK-7] is refused while the engine does not read, and answers and results are still sent', async () => {
-      const { platform, svc, socket } = await connected();
-      svc.registerFunction('a::b', () => 'done');
-      socket.buffered = 17 * 1024 * 1024;
-      const { promise, frame } = await makeCall(platform, svc, { function_id: 'x::y' });
-      await expect(svc.trigger({ function_id: 'x::y' })).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
-      socket.say({ type: 'invokefunction', invocation_id: 'e-1', function_id: 'a::b', data: null });
-      await platform.settle();
-      expect(socket.take()).toMatchObject([{ type: 'invocationresult', result: 'done' }]);
-      answerCall(socket, frame?.invocation_id ?? '1', { result: 1 });
-      socket.buffered = 0;
-      void svc.trigger({ function_id: 'x::y' }).catch(() => {});
-      await platform.settle();
-      expect(socket.take()).toHaveLength(1);
-      await promise;
-    });
   });
 
   describe('deadlines of calls', () => {
