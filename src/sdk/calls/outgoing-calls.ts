@@ -11,7 +11,7 @@
 //   left unanswered. No engine knows an unsent call, so for that call the deadline here is the one that counts.
 
 import type { InvokeAction } from '../../protocol/frames/frames.ts';
-import { BUFFERED_BYTES_MAX, type Link } from '../connection/link.ts';
+import type { Link } from '../connection/link.ts';
 import { jsonCallBytes } from '../wire/json-wire.ts';
 import { type Encoded, type EncodedPayload, encodeValue } from '../wire/wire.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
@@ -107,9 +107,10 @@ export class OutgoingCalls implements CallOwner {
   /** There will be no further connection: every unsent call fails, and so does every later call. */
   end(reason: SvcError): void {
     this.#end = reason;
-    for (const call of this.#unsent.all()) {
-      this.#leaveUnsent(call);
-      call.fail(() => refusal(reason.code, call.functionId, reason.message));
+    for (let call = this.#unsent.take(0, 1); call !== undefined; call = this.#unsent.take(0, 1)) {
+      const { functionId } = call;
+      this.#wheel.remove(call);
+      call.fail(() => refusal(reason.code, functionId, reason.message));
     }
   }
 
@@ -180,9 +181,9 @@ export class OutgoingCalls implements CallOwner {
     if (this.#unsent.size === 0 || link === undefined) return;
     const nowMs = this.#clock.monotonicMs();
     while (!link.isCongested()) {
-      const call = this.#unsent.next(this.#sent.size, link.callsMax);
+      const call = this.#unsent.take(this.#sent.size, link.callsMax);
       if (call === undefined) return;
-      this.#leaveUnsent(call);
+      this.#wheel.remove(call);
       const remainingMs = Math.ceil(call.deadlineMs - nowMs);
       if (remainingMs <= 0) {
         this.#failUnsent(call);
@@ -240,7 +241,7 @@ export class OutgoingCalls implements CallOwner {
   #whyUnsent(): string {
     const link = this.#link;
     if (link === undefined) return 'there is no connection to the engine';
-    if (link.isCongested()) return `${BUFFERED_BYTES_MAX / 1024 / 1024} MiB wait to be sent, the engine is slow`;
+    if (link.isCongested()) return 'the engine reads too slowly';
     return `too many calls are unanswered, the engine's in_flight_per_caller is ${link.callsMax}`;
   }
 }

@@ -8,8 +8,8 @@
 import type { PendingCall } from './pending-calls.ts';
 
 export class UnsentCalls {
-  /** By depth; each call with the bytes it holds. A Map keeps the order and allows removal from the middle. */
-  readonly #lines: Map<PendingCall, number>[] = [];
+  /** By depth. */
+  readonly #lines: Line[] = [];
   readonly #bytesMax: number;
   #bytes = 0;
   #size = 0;
@@ -24,7 +24,7 @@ export class UnsentCalls {
 
   /** Whether calls of that depth wait: a later one must not overtake them. */
   hasLine(depth: number): boolean {
-    return this.#size > 0 && this.#line(depth).size > 0;
+    return this.#line(depth).size > 0;
   }
 
   /** Returns false if the call does not fit. */
@@ -48,23 +48,33 @@ export class UnsentCalls {
     return true;
   }
 
-  /** The call that leaves next, if there is a place for it: of the deepest chain, the oldest. */
-  next(sentCount: number, callsMax: number): PendingCall | undefined {
+  /** Removes the call that leaves next, if there is a place for it: of the deepest chain, the oldest. */
+  take(sentCount: number, callsMax: number): PendingCall | undefined {
     for (let depth = DEEPEST; depth >= 0; depth--) {
-      if (sentCount >= placesAt(depth, callsMax)) continue;
-      for (const call of this.#line(depth).keys()) return call;
+      const call = sentCount < placesAt(depth, callsMax) && this.#line(depth).first();
+      if (call && this.remove(call)) return call;
     }
     return undefined;
   }
 
-  all(): PendingCall[] {
-    return this.#lines.flatMap((line) => [...line.keys()]);
-  }
-
-  #line(depth: number): Map<PendingCall, number> {
+  #line(depth: number): Line {
     const index = Math.min(depth, DEEPEST);
-    this.#lines[index] ??= new Map();
+    this.#lines[index] ??= new Line();
     return this.#lines[index];
+  }
+}
+
+/** Calls with the bytes they hold. A Map keeps the order and allows removal from the middle. */
+class Line extends Map<PendingCall, number> {
+  /** Kept, because each new one would pass over all entries that left since the Map last shrank. */
+  #order = this.keys();
+
+  /** To be removed before the next one is asked for. */
+  first(): PendingCall | undefined {
+    const { value } = this.#order.next();
+    if (value !== undefined || this.size === 0) return value;
+    this.#order = this.keys();
+    return this.#order.next().value;
   }
 }
 

@@ -153,6 +153,6 @@ export function tooLarge(what: string, of: string, bytes: number, bytesMax: numb
 }
 
 /** Calls are held while more bytes than this wait for the operating system. */
-export const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
+const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
 /** A batch this long gets its own write: the engine starts on it while the rest is still being encoded. */
 const FLUSH_BYTES = 64 * 1024;

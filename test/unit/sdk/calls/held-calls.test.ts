@@ -165,7 +165,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     await platform.settle();
     const failure = expect(svc.trigger({ function_id: 'held::one', timeout_ms: 500 })).rejects.toMatchObject({
       code: 'TIMEOUT',
-      message: expect.stringContaining('16 MiB wait to be sent, the engine is slow'),
+      message: expect.stringContaining('the engine reads too slowly'),
     });
     await platform.pass(1_000);
     await failure;
