@@ -56,6 +56,13 @@ const trustedLimits = fields({
 
 const engineLimits = fields({
   in_flight: limit(65_536, 1, 10_000_000, 'Calls that the whole engine has in flight. Half are for trusted callers'),
+  waiting_calls: limit(
+    8192,
+    0,
+    1_000_000,
+    'Calls that wait for a worker below its limit; one more gets OVERLOADED. One caller has half. 0: none waits',
+  ),
+  waiting_bytes: limit(128 * MIB, MIB, 64 * GIB, 'Bytes of these calls together'),
   outbound_buffers_bytes: limit(512 * MIB, MIB, 64 * GIB, 'Bytes waiting for all connections together'),
   channels: limit(10_000, 1, 1_000_000, 'Open channels; one more gets OVERLOADED. Half are for trusted callers'),
   channel_buffer_bytes: limit(

@@ -26,6 +26,7 @@ import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
 import { outcomeOf } from '../router/calls/call.ts';
 import { settle } from '../router/calls/in-flight.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
+import { refuseWaitingInDrain } from '../router/calls/serve-waiting.ts';
 import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
 import { RouterPort } from '../router/port.ts';
@@ -45,6 +46,7 @@ import {
   moduleSettings,
   StartError,
   startWarnings,
+  waitingLimits,
 } from './start-checks.ts';
 
 export { declareModules, StartError } from './start-checks.ts';
@@ -182,6 +184,7 @@ function buildContext({ config, logger, clock = systemClock, random = systemRand
     settings: {
       isDropIn: settings.compat === 'iii',
       inFlightMax: settings.limits.engine.in_flight,
+      waiting: waitingLimits(settings),
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: settings.log_payloads,
       markKey: settings.mark_key,
@@ -222,9 +225,11 @@ async function stop(context: RouterContext, modules: ModuleSet, drainTimeoutMs: 
   context.isDraining = true;
   context.logger.info('Draining', { calls_in_flight: context.calls.openCount, drain_timeout_ms: drainTimeoutMs });
   modules.drain();
+  refuseWaitingInDrain(context);
   for (const session of context.sessions.values()) session.send({ type: 'draining' });
   await waitUntil(context, drainTimeoutMs, () => context.calls.openCount === 0);
   context.isStopped = true;
+  refuseWaitingInDrain(context);
   for (const call of context.calls.allOpen()) {
     // Closing an earlier connection may have closed this one, too.
     if (call.isOpen) settle(context, call, outcomeOf(refusals.shuttingDown()));

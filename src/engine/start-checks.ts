@@ -5,6 +5,7 @@ import { type LoadedConfig, modulesOf } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { exposes, readExposeEntry } from '../core/access/expose-filter.ts';
 import { isLoopbackHost } from '../core/access/origin.ts';
+import type { WaitingLimits } from '../core/calls/waiting-calls.ts';
 import type { Path } from '../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import type { ConsoleStyle } from '../effects/logger.ts';
@@ -179,6 +180,10 @@ function browserLimits(browser: LoadedConfig['settings']['limits']['browser'], a
     functionsPerWorker: browser.functions_per_worker,
     triggersPerWorker: browser.triggers_per_worker,
   };
+}
+
+export function waitingLimits({ limits }: LoadedConfig['settings']): WaitingLimits {
+  return { callsMax: limits.engine.waiting_calls, bytesMax: limits.engine.waiting_bytes };
 }
 
 export function channelSettings({ settings }: LoadedConfig): ChannelSettings {

@@ -5,6 +5,7 @@ import type { PortPolicies } from '../core/access/kept-rights.ts';
 import type { Reservations } from '../core/access/reservations.ts';
 import type { Call, CallTable } from '../core/calls/call-table.ts';
 import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
+import type { WaitingCalls, WaitingLimits } from '../core/calls/waiting-calls.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable } from '../core/registry/function-table.ts';
@@ -26,6 +27,9 @@ import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
 
 export type Caller = Session | LocalCaller;
+
+/** Whose turn it is in a line: that of a connection, or of a kind of work of the engine, such as `http` or `queue`. */
+export type WaitingOwner = Session | string;
 
 /** A call to be made. Its `depth` is that of its caller (I8). */
 export interface CallRequest extends CallOrder {
@@ -49,6 +53,8 @@ export interface CallRequest extends CallOrder {
   readonly isFromOutside?: boolean | undefined;
   /** A restricted connection or a stream client causes it, although it runs with all rights. */
   readonly isForRestricted?: boolean | undefined;
+  /** An attempt of a job: its time begins when its handler does. */
+  readonly isJob?: boolean | undefined;
 }
 
 /** A call in the table of calls in flight. */
@@ -58,6 +64,7 @@ export interface RouterSettings {
   /** Answer as `iii` does wherever the engine's own behaviour differs (PD-1). */
   readonly isDropIn: boolean;
   readonly inFlightMax: number;
+  readonly waiting: WaitingLimits;
   readonly outboundBytesMax: number;
   /** Whether log lines may quote data of users (X22). */
   readonly logPayloads: boolean;
@@ -77,6 +84,10 @@ export interface RouterContext {
   /** Names that trusted connections have used: no restricted connection may take them. */
   readonly reservations: Reservations;
   readonly calls: CallTable<Session | ModuleExecutor, Caller>;
+  /** Calls for which no worker has a place yet. */
+  readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
+  /** To be called when a call of the worker has ended while calls wait. */
+  readonly placeFreed: (worker: Session) => void;
   readonly moduleExecutor: ModuleExecutor;
   readonly sessions: Map<string, Session>;
   /** What the restricted ports allow, for work on behalf of connections that have left. */

@@ -5,6 +5,7 @@ import { Reservations } from '../core/access/reservations.ts';
 import { CallTable } from '../core/calls/call-table.ts';
 import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
+import { WaitingCalls } from '../core/calls/waiting-calls.ts';
 import { Pressure } from '../core/limits/pressure.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
@@ -18,6 +19,7 @@ import type { OpenSpillFile } from '../effects/spill-file.ts';
 import { MessagePackForm } from '../protocol/payload/message-pack.ts';
 import { ModuleExecutor } from './builtin.ts';
 import { PayloadSizeCheck } from './calls/payload-size-check.ts';
+import { servingFreedPlaces } from './calls/serve-waiting.ts';
 import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
@@ -53,6 +55,8 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     triggers: new TriggerTable(),
     reservations: new Reservations(RESERVATIONS_MAX),
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
+    waiting: new WaitingCalls(settings.waiting),
+    placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),
     sessions: new Map(),
     portPolicies: new PortPolicies(),

@@ -13,7 +13,7 @@ import type { Pool } from '../effects/pool.ts';
 import { systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
 import { listModules, ModuleSet } from '../engine/module-set.ts';
-import { channelSettings, declareModules, moduleSettings } from '../engine/start-checks.ts';
+import { channelSettings, declareModules, moduleSettings, waitingLimits } from '../engine/start-checks.ts';
 import type { ModuleContext } from '../modules/module.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
@@ -87,6 +87,7 @@ function buildContext(config: LoadedConfig, { clock, log }: EngineInsideOptions)
     settings: {
       isDropIn: settings.compat === 'iii',
       inFlightMax: settings.limits.engine.in_flight,
+      waiting: waitingLimits(settings),
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: false,
       markKey: settings.mark_key,

@@ -39,6 +39,8 @@ export class Call<E extends Executor, O> {
   isOwed = false;
   /** A restricted connection made it or runs it. */
   isRestricted = false;
+  /** A handler made it, and waits for it in its place. */
+  isOfHandler = false;
   bucket = 0;
   indexInBucket = 0;
   isOpen = false;
@@ -67,6 +69,8 @@ export interface NewCall<E extends Executor, O> {
   isInternal?: boolean | undefined;
   /** A restricted connection makes it or runs it. */
   isRestricted?: boolean | undefined;
+  /** A handler makes it. */
+  isOfHandler?: boolean | undefined;
 }
 
 /** Deadlines are checked in steps of this size: an answer is late by at most one step plus the timer's own delay. */
@@ -114,6 +118,7 @@ export class CallTable<E extends Executor, O> {
     record.isOwed = false;
     record.isRestricted = call.isRestricted === true;
     if (record.isRestricted) this.#restrictedCount++;
+    record.isOfHandler = call.isOfHandler === true && call.origin !== undefined;
     record.isCounted = call.origin !== undefined && call.isInternal !== true;
     record.deadlineMs = call.nowMs + call.timeoutMs;
     record.isOpen = true;

@@ -157,12 +157,13 @@ function callFunction(
       binding: origin?.binding,
       kept: origin?.kept,
       isTrustedWork: isTrusted,
+      isJob: true,
       handed: (name) => {
         ran.worker = name;
       },
     },
-    // A call that is answered synchronously never reached a worker.
-    (outcome) => done(endOf(context, job, outcome, isWithin && isWorker)),
+    // A call that is answered synchronously, or was never handed over, did not reach a worker.
+    (outcome) => done(endOf(context, job, outcome, (isWithin || ran.worker === undefined) && isWorker)),
   );
   isWithin = false;
 }
@@ -184,7 +185,8 @@ function endOf({ router, settings }: AttemptContext, job: TakenJob, { error }: O
     return { how: 'release', ...(isUnsent && { isUnsent }) };
   }
   if (isUnsent && code === 'function_not_found') return { how: 'park', isUnsent };
-  if (isUnsent && code === 'OVERLOADED') return { how: 'release', isUnsent, afterMs: BUSY_WAIT_MS };
+  if (isUnsent && (code === 'OVERLOADED' || code === 'TIMEOUT'))
+    return { how: 'release', isUnsent, afterMs: BUSY_WAIT_MS };
   if (code === FATAL_CODE) return { how: 'dead', reason: 'fatal', error: text };
   return failed(settings, job, text, retryAfterMs);
 }

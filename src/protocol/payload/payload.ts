@@ -4,7 +4,7 @@
 // A payload of bytes is a view of the message it arrived in: it is valid until the callback for that message returns.
 
 import { isUtf8 } from 'node:buffer';
-import { asRawJson, RAW_NULL, type RawJson } from '../json/byte-string.ts';
+import { asRawJson, detach, RAW_NULL, type RawJson } from '../json/byte-string.ts';
 import { skipSpace, skipValue } from '../json/json-scan.ts';
 import { emptySections, OWN_SHAPE, readSections, referenceAt } from './compact-layout.ts';
 
@@ -76,6 +76,13 @@ export class Payload {
     if (this.byteLength > bytesMax) return true;
     if (this.#bytes === undefined || this.#form === undefined) return false;
     return this.#form.isLongerThan(this.#bytes, this.#start, this.#end, bytesMax);
+  }
+
+  /** The same value in memory of its own: it outlives its message, and does not keep it in memory. */
+  kept(): Payload {
+    if (this.#bytes === undefined) return Payload.ofText(asRawJson(detach(this.#text ?? RAW_NULL)));
+    const bytes = Buffer.from(this.#bytes.subarray(this.#start, this.#end));
+    return new Payload(bytes, 0, bytes.length, undefined, this.#form);
   }
 
   /** The value as text for a JSON frame; `undefined` if it cannot be read, or is nested too deep. */

@@ -31,6 +31,8 @@ export interface LocalCall extends Cause, OfTrigger {
   readonly isFromOutside?: boolean | undefined;
   /** A restricted connection or a stream client causes it. Without it: what triggers and jobs of the former call. */
   readonly isForRestricted?: boolean | undefined;
+  /** An attempt of a job: its time begins when its handler does. */
+  readonly isJob?: boolean | undefined;
 }
 
 /** What happens to a call that no caller waits for. */
@@ -77,5 +79,6 @@ function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller 
     isInternal: call.isInternal,
     isFromOutside: call.isFromOutside,
     isForRestricted: call.isForRestricted ?? isRestricted(context, call),
+    isJob: call.isJob,
   };
 }

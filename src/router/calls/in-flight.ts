@@ -35,6 +35,7 @@ export function openCall(
     span,
     isInternal: request.isInternal,
     isRestricted: isRestricted(request, executor),
+    isOfHandler: request.from !== undefined && request.depth > 0,
   });
   if (!(executor instanceof Session)) return call;
   if (call.isRestricted) executor.restrictedInFlight++;
@@ -66,6 +67,7 @@ export function settle(context: RouterContext, call: HandedCall, outcome: Outcom
   if (call.isQuiet && call.executor instanceof Session) call.executor.quietInFlight--;
   if (call.isOwed && call.executor instanceof Session) call.executor.owedInFlight--;
   if (call.isRestricted && call.executor instanceof Session) call.executor.restrictedInFlight--;
+  if (context.waiting.size > 0 && call.executor instanceof Session) context.placeFreed(call.executor);
   context.calls.settle(call);
   if (origin === undefined) return;
   if (origin instanceof Session) origin.callsAwaited--;

@@ -1,7 +1,8 @@
 // Calls: from the request to the hand-over.
 //
-// `json-frames.ts`, `binary-frames.ts` and `call-locally.ts` bring requests. `in-flight.ts` opens and ends calls. The
-// checks run in the order of the wire (5.1): action, existence, depth, limits, worker.
+// `json-frames.ts`, `binary-frames.ts` and `call-locally.ts` bring requests. `in-flight.ts` opens and ends calls.
+// `waiting.ts` keeps those for which no worker has a place. The checks run in the order of the wire (5.1): action,
+// existence, depth, limits, worker.
 
 import { withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
@@ -24,6 +25,7 @@ import { answer, isCausedByRestricted, isRestricted, openCall } from './in-fligh
 import { drainRefusal, shedRefusal } from './new-work.ts';
 import { runBuiltin } from './run-builtin.ts';
 import { callUrl } from './url-functions.ts';
+import { busyRefusal, waitForPlace } from './waiting.ts';
 
 /** Carries the call out with its action. */
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
@@ -50,7 +52,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
 }
 
 /** A call that reached no function is a failed call, and part of its trace. */
-function refuseObserved(context: RouterContext, request: CallRequest, refusal: Refusal): void {
+export function refuseObserved(context: RouterContext, request: CallRequest, refusal: Refusal): void {
   const { caller, ref, functionId } = request;
   // A flood of fire-and-forget calls must not become a flood of spans.
   const isNoted = caller !== undefined || context.pressure.level < PRESSURE.busy;
@@ -60,15 +62,23 @@ function refuseObserved(context: RouterContext, request: CallRequest, refusal: R
 
 function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
   const isForeign = request.isTrustedWork === true && isOfRestricted(context, entry.id);
-  const executor = isForeign ? selectCovering(entry) : select(context, entry, request);
-  const refusal =
-    executor === undefined
-      ? refuseUnselected(entry, request, isForeign)
-      : (checkShare(context, request, executor) ?? checkPayload(context, executor, request));
-  if (executor === undefined || refusal !== undefined) {
-    if (refusal !== undefined) refuseObserved(context, request, refusal);
-    return;
-  }
+  // Places that become free are for those that wait already.
+  const hasLine = !isForeign && context.waiting.hasLine(entry.id);
+  const executor = isForeign ? selectCovering(entry) : hasLine ? undefined : select(context, entry, request);
+  if (executor !== undefined) return handTo(context, entry, executor, request);
+  const refusal = isForeign ? refuseForeign(entry) : waitForPlace(context, entry, request);
+  if (refusal !== undefined) refuseObserved(context, request, refusal);
+}
+
+/** Hands the call to that worker, which has a place for it. */
+export function handTo(
+  context: RouterContext,
+  entry: WorkerFunction<Session>,
+  executor: Session,
+  request: CallRequest,
+): void {
+  const refusal = checkShare(context, request, executor) ?? checkPayload(context, executor, request);
+  if (refusal !== undefined) return refuseObserved(context, request, refusal);
   request.handed?.(executor.displayName);
   const url = executor.urlFunctions.size === 0 ? undefined : executor.urlFunctions.get(entry.id);
   const canBeUntraced = url === undefined && executor.wire.canSayUntraced && !context.settings.isDropIn;
@@ -110,12 +120,8 @@ function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
 }
 
 /** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
-function refuseUnselected(entry: WorkerFunction<Session>, request: CallRequest, isForeign: boolean): Refusal {
-  const { id } = entry;
-  if (isForeign && coveringExecutors(entry).length === 0) return refuseUnknown(id);
-  const share = isCausedByRestricted(request) ? '. Restricted ports have half of the places of a worker' : '';
-  const text = `Every worker that offers ${id} is at its limit of running calls or buffered bytes${share}`;
-  return new Refusal('OVERLOADED', text);
+function refuseForeign(entry: WorkerFunction<Session>): Refusal {
+  return coveringExecutors(entry).length === 0 ? refuseUnknown(entry.id) : busyRefusal(entry.id);
 }
 
 /** Bytes of the binary wire are passed on unchecked, and checked as JSON where they must be text. */
@@ -153,7 +159,7 @@ export function refusalOf(context: RouterContext, functionId: string): Refusal |
 }
 
 /** A text that cannot be an id names no function, now or later. */
-function refuseUnknown(functionId: string): Refusal {
+export function refuseUnknown(functionId: string): Refusal {
   const offence = idOffence(functionId);
   return offence === undefined
     ? refusals.functionNotFound(functionId)

@@ -9,6 +9,7 @@ import { DEADLINE_STEP_MS } from '../../core/calls/call-table.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { LoadGauge } from '../../effects/process-figures.ts';
 import { expireCalls } from '../calls/in-flight.ts';
+import { serveWaiting } from '../calls/serve-waiting.ts';
 import type { RouterContext } from '../context.ts';
 import { type Session, unreadBytes } from './session.ts';
 import { closeExpired, closeIdle, closeSilent, closeSlow } from './withdraw.ts';
@@ -31,6 +32,7 @@ export function startHousekeeping(context: RouterContext): () => void {
   const stops = [
     clock.every(DEADLINE_STEP_MS, () => {
       if (context.calls.openCount > 0) expireCalls(context);
+      if (context.waiting.size > 0) serveWaiting(context);
     }),
     clock.every(BUFFER_CHECK_INTERVAL_MS, () => checkBuffers(context)),
     clock.every(LIVENESS_CHECK_INTERVAL_MS, () => checkLiveness(context, liveness)),
@@ -163,10 +165,16 @@ const MEANING = {
   [PRESSURE.protect]: 'requests and new connections are refused, and no job is taken',
 };
 
-/** Restricted connections have half of the limit: what they exceed it by is closed soon, and is no pressure. */
-function unreadShare({ sessions, settings }: RouterContext): number {
+/**
+ * Restricted connections have half of the limit: what they exceed it by is closed soon, and is no pressure. Calls that
+ * wait for a worker count like bytes that wait for one.
+ */
+function unreadShare({ sessions, settings, waiting }: RouterContext): number {
   const { trusted, restricted } = unreadBytes(sessions.values());
-  return trusted / settings.outboundBytesMax + Math.min(restricted / settings.outboundBytesMax, RESTRICTED_SHARE);
+  return (
+    (trusted + waiting.bytes) / settings.outboundBytesMax +
+    Math.min(restricted / settings.outboundBytesMax, RESTRICTED_SHARE)
+  );
 }
 
 const RESTRICTED_SHARE = 0.5;

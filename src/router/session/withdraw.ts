@@ -7,6 +7,7 @@
 import { type Refusal, refusals } from '../../core/calls/refusal.ts';
 import { CLOSE_CODES, PROVE_AGAIN } from '../../protocol/frames/close-codes.ts';
 import { orphanCalls } from '../calls/in-flight.ts';
+import { dropWaitingOf } from '../calls/waiting.ts';
 import type { RouterContext } from '../context.ts';
 import { reserve } from '../registrations/functions.ts';
 import { sendRemoval } from '../triggers/triggers.ts';
@@ -34,6 +35,7 @@ export function withdraw(
   const removed = context.triggers.withdraw(session);
   context.sessions.delete(session.workerId);
   orphanCalls(context, session, reasonForCallers);
+  dropWaitingOf(context, session);
   for (const binding of removed) sendRemoval(context, binding, 'left');
   // Before anything else: the next event finds the trigger bound again.
   context.typeClaims.left(session);

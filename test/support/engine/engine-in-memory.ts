@@ -224,9 +224,13 @@ export const TEST_STREAM_LIMITS: StreamLimits = {
   ...{ valueBytes: 4 * MIB, historyEvents: 1_000, historyMs: 300_000, historyBytes: MIB, allBuffersBytes: 512 * MIB },
 };
 
+/** A call for which no worker has a place is refused at once. */
+export const NO_WAITING: Pick<RouterSettings, 'waiting'> = { waiting: { callsMax: 0, bytesMax: 0 } };
+
 const DEFAULT_SETTINGS: RouterSettings = {
   isDropIn: false,
   inFlightMax: 65_536,
+  waiting: { callsMax: 8192, bytesMax: 128 * MIB },
   outboundBytesMax: 512 * MIB,
   logPayloads: false,
 };

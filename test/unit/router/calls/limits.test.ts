@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+import { EngineInMemory, NO_WAITING } from '../../../support/engine/engine-in-memory.ts';
 
 describe('calls in flight', () => {
-  test('[guarantees 4] A worker at its limit is skipped, and OVERLOADED is answered if all are at their limit', () => {
-    const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 } });
+  test('[guarantees 4] A worker at its limit is skipped, and OVERLOADED is answered if all are at their limit and none may wait', () => {
+    const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 }, settings: NO_WAITING });
     const [caller, first, second] = [engine.connect(), engine.connect(), engine.connect()];
     for (const worker of [first, second]) worker.register('f');
     const ids = Array.from({ length: 5 }, () => caller.invoke('f'));
@@ -17,7 +17,7 @@ describe('calls in flight', () => {
   });
 
   test("[guarantees 4] A worker may announce a lower limit than the engine's, and no higher one", () => {
-    const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 } });
+    const engine = new EngineInMemory({ limits: { inFlightPerWorker: 2 }, settings: NO_WAITING });
     const [caller, modest, boastful] = [engine.connect(), engine.connect(), engine.connect()];
     modest.announce({ max_in_flight: 1 });
     boastful.announce({ max_in_flight: 1000 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+import { EngineInMemory, NO_WAITING } from '../../../support/engine/engine-in-memory.ts';
 
 describe('the worker leaves while it runs a call', () => {
   test('[I4] Each of its callers gets invocation_stopped at once', () => {
@@ -92,7 +92,7 @@ describe('the caller leaves while its call runs', () => {
   });
 
   test('[I5] The call counts as in flight for the worker until the result', () => {
-    const engine = new EngineInMemory();
+    const engine = new EngineInMemory({ settings: NO_WAITING });
     const [caller, worker] = [engine.connect(), engine.connect({ limits: { inFlightPerWorker: 1 } })];
     const other = engine.connect();
     worker.register('f');
