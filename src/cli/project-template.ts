@@ -8,7 +8,7 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promise
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engineVersion, packageRoot } from '../effects/version.ts';
-import { isEngineNode } from './engine/pinned-node.ts';
+import { ENGINE_NODE_MIN, isEngineNode } from './engine/pinned-node.ts';
 import { isRecord, type JsonRecord } from './text/records.ts';
 
 export interface Template {
@@ -92,8 +92,8 @@ export async function writeWorker(language: 'ts' | 'js', name: string, target: s
 async function writeParts(parts: readonly string[], target: string): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const part of parts) await cp(join(FOLDER, part), target, { recursive: true });
-  // An npm package cannot contain a file named `.gitignore`.
-  await rename(join(target, 'gitignore'), join(target, '.gitignore'));
+  // An npm package cannot contain a file named `.gitignore` or `.npmrc`.
+  for (const name of ['gitignore', 'npmrc']) await rename(join(target, name), join(target, `.${name}`));
   const manifest = join(target, 'package.json');
   await writeFile(manifest, await ownManifest(await readFile(manifest, 'utf8'), basename(target)));
 }
@@ -131,7 +131,7 @@ async function ownManifest(text: string, folderName: string): Promise<string> {
     name: packageName(folderName),
     dependencies: withOurRanges(manifest.dependencies),
     ...(isRecord(manifest.devDependencies) && { devDependencies: withOurRanges(manifest.devDependencies) }),
-    ...(await newerNode()),
+    ...(await floorOfNode()),
   };
   return `${JSON.stringify(own, null, 2)}\n`;
 }
@@ -141,12 +141,16 @@ function withOurRanges(dependencies: unknown): JsonRecord {
   return Object.fromEntries(pairs.map(([name, range]) => [name, range === '*' ? ourRange(name) : range]));
 }
 
-/** When the Node of the shell is too old for TypeScript files, scripts use the Node of the engine. */
-async function newerNode(): Promise<{ optionalDependencies?: JsonRecord }> {
-  if (isEngineNode(process.versions.node)) return {};
+/**
+ * npm refuses to install the project on a Node that is too old for it. When the Node of the shell already is, the
+ * project gets the Node of the engine, where there is one, and its scripts use that.
+ */
+async function floorOfNode(): Promise<{ engines?: JsonRecord; optionalDependencies?: JsonRecord }> {
+  const floor = { engines: { node: `>=${ENGINE_NODE_MIN.major}.${ENGINE_NODE_MIN.minor}` } };
+  if (isEngineNode(process.versions.node)) return floor;
   const ours = recordIn(JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')));
   const pins = Object.entries(recordIn(ours.optionalDependencies)).filter(([name]) => name.startsWith('node-'));
-  return pins.length === 0 ? {} : { optionalDependencies: Object.fromEntries(pins) };
+  return pins.length === 0 ? floor : { optionalDependencies: Object.fromEntries(pins) };
 }
 
 function recordIn(value: unknown): JsonRecord {

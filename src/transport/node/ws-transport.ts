@@ -7,6 +7,7 @@
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import type { Clock } from '../../effects/clock.ts';
 import type { HttpAnswer } from '../refused-requests.ts';
 import type { Listener, ListenOptions, Transport } from '../transport.ts';
@@ -65,7 +66,8 @@ class WsListener implements Listener {
   }
 
   stopAccepting(): void {
-    if (this.#server.listening) this.#server.close();
+    // That of HTTP also ends connections that have not sent a request yet (G1).
+    if (this.#server.listening) NetServer.prototype.close.call(this.#server);
   }
 
   close(): void {

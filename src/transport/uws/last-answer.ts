@@ -5,8 +5,10 @@
 // while its bytes wait, and the library ends a connection that sends another request then. Reading is not paused: each
 // write that the operating system takes in part would resume it.
 //
-// The first `tryEnd` sends the head with the length of the body. The later ones count one byte more, so that the
-// response is still pending, and can be closed, when the client has been sent all of it.
+// The head has the length of the body. The last byte is sent as if one more followed, so that the response is still
+// pending, and can be closed, when the client has been sent all of it. That needs two bytes. Shorter answers depend on
+// the version of the library. Up to 20.51 a write of no bytes sends the head and leaves the response pending. In 20.69
+// it completes the response, and the port refuses what the connection sends afterwards (`ended-connections.ts`).
 
 import type { HttpBody } from '../http.ts';
 import { type AnswerHolder, HeldAnswer, restOf } from './unread-body.ts';
@@ -20,46 +22,60 @@ export interface WholeAnswer {
   readonly length: number;
 }
 
+/** What the last answer of a connection needs of its port. */
+export interface LastAnswerHolder extends AnswerHolder {
+  /** The connection has been told to end. False: the library cannot say which connection it is. */
+  noteEnded(response: UwsResponse): boolean;
+}
+
 export class LastAnswer extends HeldAnswer {
   readonly #response: UwsResponse;
-  /** What the library is to expect: one byte more than there is. */
-  readonly #total: number;
+  readonly #length: number;
   readonly #bodyBytes: number;
 
   /** Not while the connection is corked: what a cork holds back does not count as waiting. */
-  constructor(response: UwsResponse, { head, body, length }: WholeAnswer, holder: AnswerHolder) {
+  constructor(response: UwsResponse, { head, body, length }: WholeAnswer, holder: LastAnswerHolder) {
     super(response, holder);
     this.#response = response;
-    this.#total = length + 1;
+    this.#length = length;
     const bytes = typeof body === 'string' ? writeScratch(body) : (body ?? NOTHING);
     this.#bodyBytes = bytes.length;
+    const isLong = bytes.length >= 2;
+    const isEnded = !isLong && holder.noteEnded(response);
     response.cork(() => {
       head();
       response.writeHeader('connection', 'close');
-      // With a length of 0 the library would complete the response. An answer that has no body by definition may have
-      // any length, and clients ignore it.
-      response.tryEnd(NOTHING, Math.max(1, length));
-      if (bytes.length > 0) response.tryEnd(bytes, this.#total);
+      if (isLong) response.tryEnd(bytes.subarray(0, -1), length);
+      else if (!isEnded) this.#beginShort(bytes);
+      else if (bytes.length === 1) response.end(bytes, true);
+      else response.endWithoutBody(length, true);
     });
-    if (!this.#closeIfSent()) this.#wait(body ?? NOTHING);
+    if (!isEnded && !this.#closeIfSent(bytes)) this.#wait(body ?? NOTHING);
+  }
+
+  #beginShort(bytes: Uint8Array): void {
+    // With a length of 0 the library would complete the response. An answer that has no body by definition may have
+    // any length, and clients ignore it.
+    this.#response.tryEnd(NOTHING, Math.max(1, this.#length));
+    if (bytes.length > 0) this.#response.tryEnd(bytes, this.#length + 1);
   }
 
   #wait(body: HttpBody): void {
     const sent = this.#response.getWriteOffset();
     const rest = restOf(this.#response, body);
     this.#response.onWritable((offset) => {
-      if (offset - sent < rest.length) this.#response.tryEnd(rest.subarray(offset - sent), this.#total);
-      return this.#closeIfSent();
+      const left = rest.subarray(offset - sent);
+      if (left.length > 1) this.#response.tryEnd(left.subarray(0, -1), this.#length);
+      return this.#closeIfSent(rest.subarray(this.#response.getWriteOffset() - sent));
     });
     this.hold(rest.length + HEAD_BYTES);
   }
 
-  /** Closes the connection if the operating system has all bytes. */
-  #closeIfSent(): boolean {
-    let isFree = false;
-    this.#response.cork(() => {
-      [isFree] = this.#response.tryEnd(NOTHING, this.#total);
-    });
+  /** Sends the last byte and closes the connection, if the operating system has all bytes before. */
+  #closeIfSent(left: Uint8Array): boolean {
+    if (this.#response.getWriteOffset() < this.#bodyBytes - 1) return false;
+    const last = this.#bodyBytes < 2 ? NOTHING : left.subarray(-1);
+    const [isFree] = this.#response.tryEnd(last, this.#length + 1);
     if (!isFree || this.#response.getWriteOffset() < this.#bodyBytes) return false;
     this.gone();
     this.#response.close();

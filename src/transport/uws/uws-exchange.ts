@@ -10,12 +10,12 @@
 
 import { type BodyReader, type HeaderLines, type HttpBody, type HttpExchange, isBodiless } from '../http.ts';
 import { statusLine } from '../refused-requests.ts';
-import { LastAnswer } from './last-answer.ts';
-import { type AnswerHolder, HeldAnswer, UnreadBody } from './unread-body.ts';
+import { LastAnswer, type LastAnswerHolder } from './last-answer.ts';
+import { HeldAnswer, UnreadBody } from './unread-body.ts';
 import { type UwsResponse, writeScratch } from './uws-library.ts';
 
 /** What an exchange needs of its port. */
-export interface UwsPort extends AnswerHolder {
+export interface UwsPort extends LastAnswerHolder {
   /** From now on a connection ends with its answer. */
   readonly closesAfterAnswer: boolean;
   /** Whether the connection ends with an answer that has no body. */

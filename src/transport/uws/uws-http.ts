@@ -16,6 +16,7 @@ import { textToByteString } from '../../protocol/json/byte-string.ts';
 import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
 import type { HttpListenOptions } from '../transport.ts';
 import { ListenError, type Listener } from '../transport.ts';
+import { EndedConnections } from './ended-connections.ts';
 import { LastAnswer } from './last-answer.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
@@ -58,6 +59,7 @@ class UwsHttpPort {
   /** The one address that all current connections have, as far as known without asking each (see `opened`). */
   #onlyAddress: string | undefined;
   #writes: (() => void)[] = [];
+  readonly #ended = new EndedConnections();
 
   constructor(clock: Clock, options: HttpListenOptions) {
     this.#clock = clock;
@@ -81,6 +83,7 @@ class UwsHttpPort {
    * open.
    */
   opened(response: UwsResponse): void {
+    this.#ended.opened(response);
     // Empty where the connection is gone already.
     const address = addressOf(response) || undefined;
     if (this.#connections === 0) this.#onlyAddress = address;
@@ -100,6 +103,10 @@ class UwsHttpPort {
     return this.#options.fraction() < ENDED_SHARE;
   }
 
+  noteEnded(response: UwsResponse): boolean {
+    return this.#ended.note(response);
+  }
+
   get unread(): UnreadAnswers {
     return this.#options.unread;
   }
@@ -113,6 +120,10 @@ class UwsHttpPort {
   }
 
   take(response: UwsResponse, request: UwsRequest): void {
+    if (this.#ended.has(response)) {
+      response.close();
+      return;
+    }
     const headers: string[] = [];
     request.forEach((name, value) => {
       headers.push(name, value);

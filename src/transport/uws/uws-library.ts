@@ -2,7 +2,9 @@
 
 import { createRequire } from 'node:module';
 import type { ByteString } from '../../protocol/json/byte-string.ts';
+import { isRecord } from '../../protocol/json/record.ts';
 import type { ListenOptions } from '../transport.ts';
+import { type UwsUnavailable, uwsPackages, whyUnavailable } from './uws-binary.ts';
 
 export interface UwsSocket {
   send(message: Uint8Array | string, isBinary: boolean): number;
@@ -52,6 +54,8 @@ export interface UwsResponse {
   resume(): void;
   close(): void;
   getRemoteAddressAsText(): ArrayBuffer;
+  /** Not in 20.51. */
+  getRemotePort?(): number;
   upgrade(data: UwsUserData, key: string, protocol: string, extensions: string, context: unknown): void;
 }
 
@@ -88,16 +92,30 @@ export interface Uws {
   DISABLED: number;
 }
 
-/** Loads the native library, or returns why it does not load on this machine. */
-export function loadUws(): Uws | Error {
+/** Loads the binary for this Node, or returns why none can be loaded. */
+export function loadUws(): Uws | UwsUnavailable {
   // The library reads this once while it loads: headers up to 16 KiB (guarantees 4); its own default is 4 KiB.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = '16384';
-  try {
-    // The one unchecked cast to the shape of the library; the transport contract tests prove the shape.
-    return createRequire(import.meta.url)('uWebSockets.js') as Uws;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+  const require = createRequire(import.meta.url);
+  const major = Number.parseInt(process.versions.node, 10);
+  let firstError: Error | undefined;
+  for (const name of uwsPackages(major)) {
+    try {
+      // The one unchecked cast to the shape of the library; the transport contract tests prove the shape.
+      return require(name) as Uws;
+    } catch (error) {
+      firstError ??= error instanceof Error ? error : new Error(String(error));
+    }
   }
+  const { platform, arch } = process;
+  return whyUnavailable({ platform, arch, major, glibc: glibcVersion() }, firstError ?? new Error('no package'));
+}
+
+/** Asked only where loading failed: the report takes milliseconds. */
+function glibcVersion(): string | undefined {
+  const report: unknown = process.report.getReport();
+  const version: unknown = isRecord(report) && isRecord(report.header) && report.header.glibcVersionRuntime;
+  return typeof version === 'string' ? version : undefined;
 }
 
 // The library copies bytes that it cannot write at once, so one buffer serves all small texts of all connections.

@@ -19,7 +19,9 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface ProcessLimits {
+export interface ProcessOptions {
+  /** The Node it runs on; by default that of the test. */
+  readonly node?: string;
   readonly openFilesMax?: number;
   /** Of each of its threads. */
   readonly heapMib?: number;
@@ -42,12 +44,15 @@ export class EngineProcess implements AsyncDisposable {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** Starts it with that configuration file, limit of open files and heap, without waiting. */
-  static async spawn(yaml: string, { openFilesMax, heapMib }: ProcessLimits = {}): Promise<EngineProcess> {
+  /** Starts it with that configuration file, without waiting. */
+  static async spawn(
+    yaml: string,
+    { node = process.execPath, openFilesMax, heapMib }: ProcessOptions = {},
+  ): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
-    const command = [process.execPath, SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
+    const command = [node, SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
     const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax}; `;
     return new EngineProcess(
       spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
@@ -60,8 +65,8 @@ export class EngineProcess implements AsyncDisposable {
   }
 
   /** Starts it and waits until it says that it is ready. */
-  static async start(yaml: string, limits: ProcessLimits = {}): Promise<EngineProcess> {
-    const engine = await EngineProcess.spawn(yaml, limits);
+  static async start(yaml: string, options: ProcessOptions = {}): Promise<EngineProcess> {
+    const engine = await EngineProcess.spawn(yaml, options);
     const ready = waitFor(
       'the engine says it is running',
       () => READY.test(engine.stderr) && engine.urls.length > 0,

@@ -23,6 +23,8 @@ describe('defaults', () => {
       },
       engine: {
         in_flight: 65_536,
+        waiting_calls: 8192,
+        waiting_bytes: 128 * MIB,
         outbound_buffers_bytes: 512 * MIB,
         channels: 10_000,
         channel_buffer_bytes: MIB,

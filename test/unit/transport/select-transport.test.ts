@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { selectTransport } from '../../../src/transport/select-transport.ts';
+import { UwsUnavailable } from '../../../src/transport/uws/uws-binary.ts';
 import type { Uws } from '../../../src/transport/uws/uws-library.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
@@ -13,9 +14,9 @@ const LOADED: Uws = {
   LIBUS_LISTEN_EXCLUSIVE_PORT: 1,
   DISABLED: 0,
 };
-const MISSING = new Error("Cannot find module 'uWebSockets.js'\nRequire stack:\n- /somewhere");
+const MISSING = new UwsUnavailable('its binary for Node 24 is not installed', 'install it');
 
-async function select(asked: string | undefined, loaded: Uws | Error) {
+async function select(asked: string | undefined, loaded: Uws | UwsUnavailable) {
   let isLoaded = false;
   const selected = await selectTransport({
     requested: asked,
@@ -36,22 +37,35 @@ describe('uWebSockets.js is available', () => {
 });
 
 describe('uWebSockets.js is not available', () => {
-  test.each([undefined, ''])('[PD-20] ws is used, with the reason in its name and a warning', async (asked) => {
-    const { selected } = await select(asked, MISSING);
-    const name = "ws (uWebSockets.js is not available: Cannot find module 'uWebSockets.js')";
-    expect(selected).toMatchObject({ ok: true, transport: { name } });
-    if (!selected.ok) return;
-    expect(selected.warnings).toEqual([
-      expect.stringContaining("Cannot find module 'uWebSockets.js'. npm leaves it out"),
-    ]);
-    expect(selected.warnings.join()).not.toContain('\n');
+  test.each([undefined, ''])(
+    '[PD-20] ws is used, with the reason in its name and the action in a warning',
+    async (asked) => {
+      const { selected } = await select(asked, MISSING);
+      const name = 'ws (uWebSockets.js is not available: its binary for Node 24 is not installed)';
+      expect(selected).toMatchObject({ ok: true, transport: { name } });
+      expect(selected.ok && selected.warnings).toEqual([
+        'Connections run on ws, which takes more CPU for each frame: uWebSockets.js is not available, its binary for ' +
+          'Node 24 is not installed. To change that, install it. SVC_TRANSPORT=ws selects ws without this warning',
+      ]);
+    },
+  );
+
+  test('[PD-20] without an action, the warning names the reason only', async () => {
+    const { selected } = await select(
+      undefined,
+      new UwsUnavailable('there is no binary for darwin on arm64', undefined),
+    );
+    const [warning] = selected.ok ? selected.warnings : [];
+    expect(warning).toContain('no binary for darwin on arm64. SVC_TRANSPORT=ws selects');
   });
 
-  test('[PD-20] SVC_TRANSPORT=uws is refused with the reason', async () => {
+  test('[PD-20] SVC_TRANSPORT=uws is refused with the reason and the action', async () => {
     const { selected } = await select('uws', MISSING);
     expect(selected).toEqual({
       ok: false,
-      text: "SVC_TRANSPORT is 'uws', and uWebSockets.js cannot be loaded here: Cannot find module 'uWebSockets.js'",
+      text:
+        "SVC_TRANSPORT is 'uws', and uWebSockets.js is not available: its binary for Node 24 is not installed. " +
+        'To use it, install it',
     });
   });
 });

@@ -121,7 +121,8 @@ describe('errors to the wire', () => {
       expect(errorFromAnswer(value, 'a::b', undefined)).toMatchObject({ code: 'UNKNOWN' });
       expect(errorToAnswer(value)).toMatchObject({
         code: 'invocation_failed',
-        message: expect.stringMatching(/^\[obj/),
+        // Node 26 writes the deep value as JSON.
+        message: expect.stringMatching(/^\[/),
       });
     }
   });
