@@ -1,5 +1,5 @@
-// Connections that have been told to end and may not have read it. Their client sends no further request on them, unless
-// it ignores what it is told, or never reads.
+// Connections whose last answer was sent with `connection: close` and may be unread. A client that reads it sends no
+// further request on the connection.
 //
 // A connection is known by its address and port, until another one opens from there.
 

@@ -24,7 +24,7 @@ export interface WholeAnswer {
 
 /** What the last answer of a connection needs of its port. */
 export interface LastAnswerHolder extends AnswerHolder {
-  /** The connection has been told to end. False: the library cannot say which connection it is. */
+  /** The connection ends with this answer. False: the library cannot say which connection it is. */
   noteEnded(response: UwsResponse): boolean;
 }
 
