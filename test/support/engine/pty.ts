@@ -16,6 +16,7 @@ const PATIENCE_MS = 60_000;
 
 export class OnTerminal implements AsyncDisposable {
   readonly #script: ChildProcess;
+  readonly #closed: Promise<unknown>;
   /** The whole output. */
   screen = '';
 
@@ -33,6 +34,8 @@ export class OnTerminal implements AsyncDisposable {
     this.#script.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.screen += text;
     });
+    // `close` fires after the output is read to its end.
+    this.#closed = once(this.#script, 'close');
   }
 
   press(keys: string): void {
@@ -55,7 +58,7 @@ export class OnTerminal implements AsyncDisposable {
 
   /** The exit code of the program. */
   async ends(): Promise<number | null> {
-    if (this.#script.exitCode === null && this.#script.signalCode === null) await once(this.#script, 'exit');
+    await this.#closed;
     return this.#script.exitCode;
   }
 
