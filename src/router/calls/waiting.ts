@@ -8,7 +8,7 @@ import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
 import type { CallRequest, RouterContext, WaitingOwner } from '../context.ts';
 import { Session } from '../session/session.ts';
-import { isCausedByRestricted } from './in-flight.ts';
+import { isCausedByRestricted, isOfHandler } from './in-flight.ts';
 
 /** Puts the call into the line of its function, or returns why it cannot wait. */
 export function waitForPlace(
@@ -48,11 +48,6 @@ export function waitForPlace(
 export function busyRefusal(functionId: string, more = ''): Refusal {
   const text = `Every worker that offers ${functionId} is at its limit of running calls or buffered bytes${more}`;
   return new Refusal('OVERLOADED', text);
-}
-
-/** Whether a handler on a connection made the call: its worker has one place less until the call is answered. */
-export function isOfHandler({ from, depth }: CallRequest): boolean {
-  return from !== undefined && depth > 0;
 }
 
 /** Its deadline has passed. */

@@ -172,7 +172,7 @@ export class OutgoingCalls implements CallOwner {
     }
     call.deadlineMs = this.#clock.monotonicMs() + timeoutMs;
     this.#wheel.add(call, timeoutMs);
-    if (this.#link?.isCongested() === true) this.#retryLater(this.#link);
+    if (this.#link?.isCongested() === true) this.#retryLater();
   }
 
   /** Sends what can be sent now. */
@@ -192,16 +192,16 @@ export class OutgoingCalls implements CallOwner {
         this.#send(call, link);
       }
     }
-    this.#retryLater(link);
+    this.#retryLater();
   }
 
   /** No platform reports when a full buffer has room again. */
-  #retryLater(link: Link): void {
+  #retryLater(): void {
     if (this.#willRetry) return;
     this.#willRetry = true;
     this.#clock.after(RETRY_MS, () => {
       this.#willRetry = false;
-      if (this.#link === link) this.#sendUnsent();
+      this.#sendUnsent();
     });
   }
 

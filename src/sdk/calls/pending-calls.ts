@@ -78,7 +78,7 @@ export class PendingCall extends Deadline implements EncodedCall {
   }
 
   succeed(result: unknown): void {
-    this.#settle(result);
+    this.#settle()?.(result);
   }
 
   /**
@@ -87,22 +87,22 @@ export class PendingCall extends Deadline implements EncodedCall {
    * when the caller awaits it.
    */
   fail(makeError: () => SvcError): void {
-    if (this.#resolve === undefined && this.#release === undefined) return;
-    this.#settle(
+    this.#settle()?.(
       RESOLVED.then(nothing).then(() => {
         throw makeError();
       }),
     );
   }
 
-  /** Once: an aborted call may still be answered. */
-  #settle(answer: unknown): void {
+  /**
+   * Returns what resolves the promise, if a caller awaits it. Only once: an aborted call may still be answered.
+   */
+  #settle(): ((answer: unknown) => void) | undefined {
     const resolve = this.#resolve;
-    const release = this.#release;
     this.#resolve = undefined;
+    this.#release?.();
     this.#release = undefined;
-    release?.();
-    resolve?.(answer);
+    return resolve;
   }
 }
 

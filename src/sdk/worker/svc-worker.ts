@@ -86,9 +86,9 @@ export interface SvcWorker {
   registerTriggerType(definition: TriggerTypeDefinition, provider: TriggerTypeProvider): RegisteredTriggerType;
 
   /**
-   * Calls a function and returns its result; with `Enqueue`, the receipt; with `Void`, nothing. Without a connection
-   * the call waits for one, up to its own deadline. The limit is 1 000 waiting calls, or 16 MiB of them; a further call
-   * fails with `OVERLOADED`.
+   * Calls a function and returns its result; with `Enqueue`, the receipt; with `Void`, nothing. A call
+   * that cannot be sent yet waits, up to its own deadline: without a connection, or while the engine allows no further
+   * unanswered call. When these calls fill `unsent_bytes_max`, a further one fails with `OVERLOADED`.
    *
    * @example
    * import { registerWorker } from 'svc-sdk';

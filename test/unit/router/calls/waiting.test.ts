@@ -1,6 +1,7 @@
 // Calls that wait in the engine for a worker below its limit.
 
 import { expect, test } from 'vitest';
+import { refuseWaitingInDrain } from '../../../../src/router/calls/serve-waiting.ts';
 import type { TestWorker } from '../../../support/clients/test-worker.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
@@ -127,11 +128,10 @@ test('[L6] under pressure no call waits', () => {
   expect(caller.errorCodeOf(caller.invoke('f', 'refused'))).toBe('OVERLOADED');
 });
 
-test('[L6] [G1] the drain refuses waiting calls that begin a chain', async () => {
+test('[L6] [G1] the drain refuses waiting calls that begin a chain', () => {
   const { engine, caller } = occupied();
   const id = caller.invoke('f', 'waits');
   engine.context.isDraining = true;
-  const { refuseWaitingInDrain } = await import('../../../../src/router/calls/serve-waiting.ts');
   refuseWaitingInDrain(engine.context);
   expect(caller.errorCodeOf(id)).toBe('SHUTTING_DOWN');
 });

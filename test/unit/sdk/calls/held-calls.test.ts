@@ -127,6 +127,22 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
     expect(socket.take().map(({ data }) => data)).toEqual(['later']);
   });
 
+  test('[W4] a held Void call that is aborted or expires rejects nothing', async () => {
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', onRejection);
+    const { platform, svc } = await connected();
+    for (let at = 0; at < 4; at++) svc.trigger({ function_id: 'a::b' }).catch(() => {});
+    const [abort, unused] = [new AbortController(), new AbortController()];
+    void svc.trigger({ function_id: 'c::d', action: Void(), signal: abort.signal });
+    void svc.trigger({ function_id: 'c::d', action: Void(), signal: unused.signal, timeout_ms: 100 });
+    abort.abort();
+    await platform.pass(200);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', onRejection);
+    expect(rejections).toEqual([]);
+  });
+
   test('[W4] held calls survive the loss of the connection, and sent ones fail', async () => {
     const { platform, svc, socket } = await connected();
     const sent = Array.from({ length: 3 }, () => svc.trigger({ function_id: 'a::b' }));
