@@ -37,6 +37,8 @@ export class NodeExchange implements HttpExchange {
   #isBodyComplete: boolean;
   #reader: BodyReader | undefined;
   #gone: (() => void) | undefined;
+  /** The finished answer no longer waits for its client. */
+  #release: (() => void) | undefined;
   /** Of the stretch in which the pace of both directions is being measured. */
   #measured: { readonly sinceMs: number; readonly received: number; readonly written: number };
 
@@ -57,7 +59,7 @@ export class NodeExchange implements HttpExchange {
     // An error also ends the connection, and that end is reported.
     request.on('error', () => {});
     response.on('error', () => {});
-    response.once('close', () => this.#closed());
+    response.once('close', () => this.closed());
   }
 
   get isOpen(): boolean {
@@ -109,7 +111,7 @@ export class NodeExchange implements HttpExchange {
     this.#response.writeHead(status, lines);
     if (typeof body === 'string') this.#response.end(body, 'latin1');
     else this.#response.end(body);
-    if (this.#response.writableLength > 0) this.#holdUnread();
+    if (this.#response.writableLength > 0 && !this.#request.socket.destroyed) this.#holdUnread();
     this.#request.resume();
   }
 
@@ -143,6 +145,15 @@ export class NodeExchange implements HttpExchange {
     this.#gone = listener;
   }
 
+  /** The answer is sent, or its connection has ended. The library does not report it for one that waits. */
+  closed(): void {
+    this.#state = 'over';
+    this.#release?.();
+    this.#release = undefined;
+    this.#gone?.();
+    this.#gone = undefined;
+  }
+
   /** Ends what is too slow: the sender of a body, or the reader of an answer. */
   check(nowMs: number): void {
     const { socket } = this.#request;
@@ -162,7 +173,7 @@ export class NodeExchange implements HttpExchange {
     const { socket } = this.#request;
     const answer: UnreadAnswer = { abort: () => socket.destroy() };
     this.#unread.hold(answer, this.#response.writableLength);
-    this.#response.once('close', () => this.#unread.release(answer));
+    this.#release = () => this.#unread.release(answer);
   }
 
   #endSlowUpload(): void {
@@ -186,11 +197,5 @@ export class NodeExchange implements HttpExchange {
     const lines: string[] = headers.map(textToByteString);
     if (closes) lines.push('connection', 'close');
     return lines;
-  }
-
-  #closed(): void {
-    this.#state = 'over';
-    this.#gone?.();
-    this.#gone = undefined;
   }
 }

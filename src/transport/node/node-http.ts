@@ -3,14 +3,16 @@
 // The library parses strictly. This file adds the time limits (guarantees 4), which the library does not have, and the
 // rules of `refused-requests.ts`.
 
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { faultBody, HEADERS_BYTES_MAX, type HttpFault, readFraming, statusLine } from '../refused-requests.ts';
+import type { TlsOptions } from '../tls.ts';
 import type { HttpListenOptions } from '../transport.ts';
 import { ListenError, type Listener } from '../transport.ts';
 import { NodeExchange } from './node-exchange.ts';
+import { createNodeServer, isHandshaking, onConnection, prepareTlsOnNode } from './node-server.ts';
 import { isWebSocketRequest, WsUpgrades } from './ws-upgrades.ts';
 
 /** Returns the port, which the system chooses for 0. Rejects when the port cannot be opened. */
@@ -48,7 +50,8 @@ class NodeHttpPort implements Listener {
   readonly #server: Server;
   readonly #upgrades: WsUpgrades | undefined;
   readonly #connections = new Set<Socket>();
-  readonly #exchanges = new Set<NodeExchange>();
+  /** Those of each open connection whose answers are not sent. */
+  readonly #exchanges = new Map<Socket, Set<NodeExchange>>();
   /** The library still emits requests that arrived in one piece with a refused one: they must not be handled. */
   readonly #refusedStreams = new WeakSet<Socket>();
   #isClosing = false;
@@ -67,7 +70,9 @@ class NodeHttpPort implements Listener {
   async open(): Promise<void> {
     this.#port = await listenOnNode(this.#server, this.#options);
     this.#stopChecking = this.#clock.every(CHECK_INTERVAL_MS, () => {
-      for (const exchange of [...this.#exchanges]) exchange.check(this.#clock.monotonicMs());
+      for (const exchanges of [...this.#exchanges.values()]) {
+        for (const exchange of [...exchanges]) exchange.check(this.#clock.monotonicMs());
+      }
       this.#upgrades?.check(this.#clock.monotonicMs());
     });
   }
@@ -89,6 +94,10 @@ class NodeHttpPort implements Listener {
     for (const stream of this.#connections) stream.destroy();
   }
 
+  prepareTls(tls: TlsOptions): () => void {
+    return prepareTlsOnNode(this.#server, tls);
+  }
+
   #createServer(): Server {
     const options: NewerServerOptions = {
       maxHeaderSize: HEADERS_BYTES_MAX,
@@ -101,7 +110,8 @@ class NodeHttpPort implements Listener {
       // Any other request may name a protocol to upgrade to: it is answered as if it did not.
       shouldUpgradeCallback: (request) => this.#asksForSocket(request),
     };
-    const server = createServer(options);
+    const { tls } = this.#options;
+    const server = createNodeServer(options, tls, HEADERS_MS_MAX);
     server.on('upgrade', (request, stream, head) => {
       stream.setDefaultEncoding('utf8');
       this.#upgrades?.take(request, head);
@@ -110,14 +120,26 @@ class NodeHttpPort implements Listener {
     server.maxHeadersCount = 0;
     server.on('connection', (stream) => {
       this.#connections.add(stream);
+      stream.once('close', () => this.#connections.delete(stream));
+    });
+    onConnection(server, tls, (stream) => {
       // A head without a body is sent in the stream's own encoding, and its characters are bytes already.
       stream.setDefaultEncoding('latin1');
       // Errors of a WebSocket's socket are handled here only: the close that follows carries the reason.
       stream.on('error', () => {});
-      stream.once('close', () => this.#connections.delete(stream));
+      const exchanges = new Set<NodeExchange>();
+      this.#exchanges.set(stream, exchanges);
+      stream.once('close', () => {
+        this.#exchanges.delete(stream);
+        for (const exchange of exchanges) exchange.closed();
+      });
     });
     server.on('request', (request, response) => this.#take(request, response));
     server.on('clientError', (error, stream) => {
+      if (isHandshaking(stream)) {
+        stream.destroy();
+        return;
+      }
       const fault = faultOf('code' in error ? String(error.code) : '');
       this.#options.refused(fault.status);
       if (stream.writable) stream.end(formatFault(fault));
@@ -151,8 +173,9 @@ class NodeHttpPort implements Listener {
       unread: this.#options.unread,
       nowMs: this.#clock.monotonicMs(),
     });
-    this.#exchanges.add(exchange);
-    response.once('close', () => this.#exchanges.delete(exchange));
+    const exchanges = this.#exchanges.get(socket);
+    exchanges?.add(exchange);
+    response.once('close', () => exchanges?.delete(exchange));
     this.#options.request(exchange);
     exchange.passedToEngine();
   }
