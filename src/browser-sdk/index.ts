@@ -116,7 +116,7 @@ export type { SvcWorker } from '../sdk/worker/svc-worker.ts';
  * const options: BrowserOptions = { worker_name: 'shop page', auth: async () => (await fetch('/token')).text() };
  * registerWorker('wss://svc.example:49135', options);
  */
-export interface BrowserOptions extends Omit<WorkerOptions, 'headers' | 'token' | 'wire' | 'handle_signals'> {
+export interface BrowserOptions extends Omit<WorkerOptions, 'headers' | 'token' | 'wire' | 'handle_signals' | 'tls'> {
   /**
    * Returns the token for the auth function of the engine's port; called before each connection. The token travels as
    * the subprotocols `Authorization, <token>`, whose only characters are letters, digits and !#$%&'*+.^_`|~-: base64url
@@ -127,7 +127,7 @@ export interface BrowserOptions extends Omit<WorkerOptions, 'headers' | 'token' 
 
 /** Without types, a user could believe that `token` or `headers` are sent: refuse them. */
 function refuseForeign(options: object): void {
-  for (const name of ['headers', 'token', 'wire']) {
+  for (const name of ['headers', 'token', 'wire', 'tls']) {
     if (!(name in options)) continue;
     throw new SvcError('INVALID_ARGUMENTS', `${name}: a page cannot choose it; give a token as auth: () => token`);
   }

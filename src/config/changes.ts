@@ -35,10 +35,6 @@ export function changesOf(before: LoadedConfig, after: LoadedConfig): ConfigChan
   };
 }
 
-export function isUnchanged({ settings, added, removed, changed, projectWorkers }: ConfigChanges): boolean {
-  return settings.length + added.length + removed.length + changed.length === 0 && !projectWorkers;
-}
-
 interface KeyedModule extends ModuleKey {
   readonly module: LoadedModule;
 }

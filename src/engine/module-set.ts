@@ -130,6 +130,19 @@ export class ModuleSet {
     return answer ?? { ok: false, reason: 'it can only change with a new start of the engine' };
   }
 
+  /** The answers of the other modules, which read the files again that their entries name. */
+  async refreshOthers(
+    changed: readonly ModuleKey[],
+  ): Promise<readonly { readonly name: string; readonly answer: Reconfiguration }[]> {
+    const asked = changed.map((key) => this.#at(key));
+    const others = this.#running.filter((running) => !asked.includes(running));
+    const answers = others.map(async ({ name, module }) => {
+      const answer = await module.refresh?.();
+      return answer === undefined ? [] : [{ name, answer }];
+    });
+    return (await Promise.all(answers)).flat();
+  }
+
   /** Starts further modules: all or none. Rejects with a `StartError`. */
   async add(listed: readonly ListedModule[], context: ModuleContext): Promise<void> {
     const added: RunningModule[] = [];

@@ -5,7 +5,7 @@
 // - Reloads and changes of the file run one after the other.
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { type ConfigChanges, changesOf, isUnchanged } from '../config/changes.ts';
+import { type ConfigChanges, changesOf } from '../config/changes.ts';
 import { addWorkerEntry, removeWorkerEntry } from '../config/edit.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
@@ -134,7 +134,7 @@ export class ReloadableConfiguration implements RunningConfiguration {
     this.#config = loaded;
     this.#problem = undefined;
     const described = describe(changes, inside);
-    if (!isUnchanged(changes)) {
+    if (described.length > 0) {
       this.#options.logger.info('The configuration was reloaded', { changes: described });
       for (const listener of this.#listeners) listener();
     }
@@ -174,6 +174,12 @@ export class ReloadableConfiguration implements RunningConfiguration {
         commits.push(() => answer.commit());
         inside.set(key.name, answer.changes ?? []);
       } else problems.push(`${key.name}: ${answer.reason}`);
+    }
+    for (const { name, answer } of await modules.refreshOthers([...changed, ...removed])) {
+      if (answer.ok) {
+        commits.push(() => answer.commit());
+        if (answer.changes?.length) inside.set(name, [...(inside.get(name) ?? []), ...answer.changes]);
+      } else problems.push(`${name}: ${answer.reason}`);
     }
     if (problems.length > 0) return problems;
     if (this.#context === undefined) throw new Error('A reload was requested before the start');
@@ -220,6 +226,9 @@ function describe(
   return [
     ...added.map(({ name }) => `${name} started`),
     ...changed.map(({ name }) => [`${name} changed`, ...(inside.get(name) ?? [])].join(': ')),
+    ...[...inside].flatMap(([name, what]) =>
+      changed.some((key) => key.name === name) ? [] : `${name}: ${what.join(', ')}`,
+    ),
     ...removed.map(({ name }) => `${name} stopped`),
     ...(projectWorkers ? ['project workers changed'] : []),
   ];

@@ -197,7 +197,7 @@ export function channelSettings({ settings }: LoadedConfig): ChannelSettings {
   };
 }
 
-/** A worker port gives full power over the engine: beyond this machine it needs a token (X2). */
+/** A worker port gives full power over the engine: beyond this machine it needs a token, or certificates (X2). */
 export function assertSafeToStart(config: LoadedConfig): void {
   const warnings = securityWarnings(config);
   if (config.settings.strict && warnings.length > 0) {
@@ -206,9 +206,10 @@ export function assertSafeToStart(config: LoadedConfig): void {
   if (config.settings.bridge_token !== undefined) return;
   for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
     if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;
+    if (port.tls?.client_certificates === 'required') continue;
     const message =
       `'${port.host}' can be reached from other machines, and a worker port gives full power over the engine. ` +
-      'Set bridge_token (at least 32 bytes), or use 127.0.0.1.';
+      'Set bridge_token (at least 32 bytes), require tls.client_certificates, or use 127.0.0.1.';
     throw new StartError(78, formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })));
   }
 }

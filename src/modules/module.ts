@@ -183,6 +183,8 @@ export interface EngineModule<C = unknown> {
    * reload reports that.
    */
   reconfigure?(config: C): Promise<Reconfiguration>;
+  /** A reload did not change the file's entry: reads the other files that it names again. */
+  refresh?(): Promise<Reconfiguration>;
   /** The engine is stopping: accept nothing new. */
   drain(): void;
   /** Releases everything. Called once, after the drain, or after a failed start of another module. */
@@ -197,6 +199,16 @@ export interface EngineModule<C = unknown> {
 export interface ListenerAddress {
   readonly name: string;
   readonly address: string;
+  /** For `wss://` and `https://`. */
+  readonly tls?: ListenerTls;
+}
+
+/** What a program on this machine needs to trust a listener. */
+export interface ListenerTls {
+  /** Absolute. `undefined`: the authorities of the system. */
+  readonly ca_file: string | undefined;
+  /** The name to check the certificate against; `undefined`: the host of the address. */
+  readonly server_name: string | undefined;
 }
 
 export interface ModuleHealth {

@@ -1,7 +1,7 @@
 // The public entry point of `svc-sdk` for Node.
 
 import { nodeFeatures } from './node/features-node.ts';
-import { defaultUrl, nodePlatform, withOwnToken } from './node/platform-node.ts';
+import { defaultUrl, nodePlatform, withOwnToken, withTls } from './node/platform-node.ts';
 import type { WorkerOptions } from './worker/options.ts';
 import type { SvcWorker } from './worker/svc-worker.ts';
 import { Worker } from './worker/worker.ts';
@@ -19,7 +19,7 @@ import { Worker } from './worker/worker.ts';
  * console.log(id);
  */
 export function registerWorker(url: string = defaultUrl(), options: WorkerOptions = {}): SvcWorker {
-  return new Worker(url, withOwnToken(url, options), nodePlatform, nodeFeatures);
+  return new Worker(url, withOwnToken(url, options), withTls(nodePlatform, url, options), nodeFeatures);
 }
 
 export {
@@ -119,5 +119,5 @@ export type {
   OutgoingCall,
   TriggerOrigin,
 } from './worker/handler.ts';
-export type { WorkerOptions } from './worker/options.ts';
+export type { TlsOptions, WorkerOptions } from './worker/options.ts';
 export type { SvcWorker } from './worker/svc-worker.ts';

@@ -12,7 +12,8 @@ import type { Platform } from './worker/platform.ts';
 import type { SvcWorker } from './worker/svc-worker.ts';
 import { Worker } from './worker/worker.ts';
 
-export { nodePlatform } from './node/platform-node.ts';
+export { nodePlatform, withTls } from './node/platform-node.ts';
+export { connectionOptions, tlsAdvice } from './node/tls-node.ts';
 export type { InternalOptions } from './worker/options.ts';
 export type { Platform } from './worker/platform.ts';
 

@@ -12,6 +12,9 @@ import type { HttpListenOptions, Listener, ListenOptions, Transport } from '../t
 const HOST = '127.0.0.1';
 const ABNORMAL = 1006;
 
+/** Nothing leaves the process, so nothing is encrypted. */
+const prepareTls = () => () => {};
+
 type Later = (task: () => void) => void;
 
 export class MemoryTransport implements Transport {
@@ -28,7 +31,7 @@ export class MemoryTransport implements Transport {
   async listen(options: ListenOptions): Promise<Listener> {
     this.#listening.set(options.port, options);
     const close = (): void => void this.#listening.delete(options.port);
-    return { host: HOST, port: options.port, stopAccepting: close, close };
+    return { host: HOST, port: options.port, stopAccepting: close, close, prepareTls };
   }
 
   async serve(options: HttpListenOptions): Promise<Listener> {
@@ -36,7 +39,7 @@ export class MemoryTransport implements Transport {
     const close = (): void => {
       this.http = undefined;
     };
-    return { host: HOST, port: options.port, stopAccepting: close, close };
+    return { host: HOST, port: options.port, stopAccepting: close, close, prepareTls };
   }
 
   /** Replaces the dial of the SDK's platform. */

@@ -2,6 +2,7 @@
 
 import type { ByteString } from '../protocol/json/byte-string.ts';
 import type { PreparedTexts } from './server-frames.ts';
+import type { ClientCertificate } from './tls.ts';
 
 /** One open connection. Every member may be called after the client is gone: it then does nothing. */
 export interface PeerSocket {
@@ -43,6 +44,8 @@ export interface UpgradeRequest {
   readonly path: string;
   readonly query: string;
   readonly remoteAddress: string;
+  /** The verified certificate of the client, if it has one. */
+  readonly clientCertificate?: ClientCertificate;
   readonly subprotocols: readonly string[];
   /** Of a repeated header the last value, as in `headers`; `undefined` also for an empty one. */
   header(name: string): string | undefined;

@@ -3,12 +3,15 @@
 import type { UnreadAnswers } from '../core/limits/unread-answers.ts';
 import type { HttpExchange } from './http.ts';
 import type { SocketOptions } from './socket.ts';
+import type { TlsOptions } from './tls.ts';
 
 /** A port for WebSockets. */
 export interface ListenOptions extends SocketOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
+  /** `undefined`: connections are not encrypted. */
+  readonly tls: TlsOptions | undefined;
 }
 
 /** A port that speaks HTTP, and WebSocket on one of its paths. */
@@ -16,6 +19,8 @@ export interface HttpListenOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
+  /** `undefined`: connections are not encrypted. */
+  readonly tls: TlsOptions | undefined;
   readonly connectionsMax: number;
   /** A request has arrived; its body may still be on its way. */
   request(exchange: HttpExchange): void;
@@ -38,11 +43,16 @@ export interface Listener {
   stopAccepting(): void;
   /** Ends every remaining connection and frees the port. */
   close(): void;
+  /**
+   * Checks other TLS options, and returns what puts them into effect for new connections; open ones stay. Throws a
+   * `TlsError`. Only for a port that was opened with TLS.
+   */
+  prepareTls(tls: TlsOptions): () => void;
 }
 
 export interface Transport {
   readonly name: string;
-  /** Rejects with a `ListenError` when the port cannot be opened. */
+  /** Rejects with a `ListenError` when the port cannot be opened, and with a `TlsError`. */
   listen(options: ListenOptions): Promise<Listener>;
   /** A port that speaks HTTP. Rejects in the same way. */
   serve(options: HttpListenOptions): Promise<Listener>;

@@ -12,6 +12,7 @@ import {
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { redactUrl } from '../../core/config-fields/redaction.ts';
+import { TLS_FIELD } from '../tls-settings.ts';
 
 const MIB = 1024 * 1024;
 
@@ -30,6 +31,7 @@ const cors = fields({
 const httpConfig = fields({
   port: integer({ min: 0, max: 65_535, default: 3111, help: 'Port for HTTP; 0 takes any free one' }),
   host: text({ default: '127.0.0.1', help: 'Address to listen on' }),
+  tls: TLS_FIELD,
   default_timeout: integer({
     min: 1,
     max: 3_600_000,

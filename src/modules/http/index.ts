@@ -1,8 +1,7 @@
 // `svc-http`: HTTP requests become calls of functions.
 
-import { hostInUrl } from '../../core/access/origin.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import type { Listener } from '../../transport/transport.ts';
+import { ListeningPort } from '../listening-port.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type HttpConfig, httpDeclaration } from './config.ts';
 import { HttpPort } from './port.ts';
@@ -23,29 +22,35 @@ class HttpModule implements EngineModule<HttpConfig> {
   readonly #context: ModuleContext;
   #config: HttpConfig;
   readonly #port: HttpPort;
-  #listener: Listener | undefined;
+  readonly #listening: ListeningPort;
   #stopChecking: (() => void) | undefined;
 
   constructor(context: ModuleContext, config: HttpConfig) {
     this.#context = context;
     this.#config = config;
+    const { host, port, tls } = config;
+    this.#listening = new ListeningPort({ module: httpDeclaration.name, host, port, tls }, context);
     this.#port = new HttpPort(context, config);
     this.triggerTypes = [this.#port.routes.triggerType];
   }
 
   async start(): Promise<void> {
     const { transport, settings, router, clock, random } = this.#context;
-    this.#listener = await transport.serve({
-      host: this.#config.host,
-      port: this.#config.port,
-      connectionsMax: settings.http.connectionsMax,
-      request: (exchange) => this.#port.handle(exchange),
-      unread: this.#port.unread,
-      fraction: random.fraction,
-      sockets: this.#port.sockets,
-      closesAfterAnswer: () => router.pressure.level >= PRESSURE.protect,
-      refused: (status) => router.count('http.refused', String(status)),
-    });
+    const { host, port } = this.#config;
+    await this.#listening.open((tls) =>
+      transport.serve({
+        host,
+        port,
+        tls,
+        connectionsMax: settings.http.connectionsMax,
+        request: (exchange) => this.#port.handle(exchange),
+        unread: this.#port.unread,
+        fraction: random.fraction,
+        sockets: this.#port.sockets,
+        closesAfterAnswer: () => router.pressure.level >= PRESSURE.protect,
+        refused: (status) => router.count('http.refused', String(status)),
+      }),
+    );
     this.#stopChecking = clock.every(CHECK_INTERVAL_MS, () => this.#port.check());
   }
 
@@ -54,31 +59,38 @@ class HttpModule implements EngineModule<HttpConfig> {
     if (fixed.length > 0) {
       return { ok: false, reason: `${fixed.join(', ')} can only change with a new start of the engine` };
     }
+    const tls = await this.#listening.reconfigure(config.tls);
+    if (!tls.ok) return tls;
     return {
       ok: true,
+      ...(tls.changes && { changes: tls.changes }),
       commit: () => {
+        tls.commit();
         this.#config = config;
         this.#port.adopt(config);
       },
     };
   }
 
+  refresh(): Promise<Reconfiguration> {
+    return this.#listening.reconfigure();
+  }
+
   drain(): void {
-    this.#listener?.stopAccepting();
+    this.#listening.stopAccepting();
   }
 
   stop(): void {
     this.#stopChecking?.();
     this.#port.stop();
-    this.#listener?.close();
+    this.#listening.close();
   }
 
   health() {
-    return { status: this.#listener === undefined ? 'unhealthy' : 'healthy' } as const;
+    return this.#listening.health();
   }
 
   listeners() {
-    const port = this.#listener?.port ?? this.#config.port;
-    return [{ name: 'http', address: `http://${hostInUrl(this.#config.host)}:${port}` }];
+    return [this.#listening.address('http', 'http')];
   }
 }

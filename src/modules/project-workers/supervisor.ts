@@ -81,11 +81,13 @@ export class Supervisor {
       logger,
       base: (path) => resolve(folder, path),
       environment: (name) => {
-        const url = configuration.listeners().find((listener) => listener.name === 'workers')?.address;
+        const { address: url, tls } = configuration.listeners().find((listener) => listener.name === 'workers') ?? {};
         return {
           SVC_URL: url,
           SVC_NODE: process.execPath,
           SVC_WORKER_NAME: name,
+          ...(tls?.ca_file !== undefined && { SVC_CA_FILE: tls.ca_file }),
+          ...(tls?.server_name !== undefined && { SVC_SERVER_NAME: tls.server_name }),
           ...(router.isDropIn && { III_URL: url }),
           ...(settings.bridgeToken !== undefined && { SVC_TOKEN: settings.bridgeToken }),
         };

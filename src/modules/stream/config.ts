@@ -3,10 +3,12 @@
 import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig } from '../adapter-settings.ts';
+import { TLS_FIELD } from '../tls-settings.ts';
 
 const streamConfig = fields({
   port: integer({ min: 0, max: 65_535, default: 3112, help: 'Port for stream clients; 0 takes any free one' }),
   host: text({ default: '0.0.0.0', help: 'Address to listen on; set auth_function for any but loopback' }),
+  tls: TLS_FIELD,
   auth_function: optional(text({ help: 'Function that decides who may connect; without it every client may' })),
   allowed_origins: listOf(text(), {
     default: [],

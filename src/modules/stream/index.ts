@@ -2,17 +2,24 @@
 // changes the store; the store numbers the event and returns it once it is durable; the module passes it to the feeds
 // of its group, then to the triggers.
 
-import { hostInUrl } from '../../core/access/origin.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { asRawJson, bytesToByteString } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { SWEPT_NOTHING } from '../../store/commands/stream/history.ts';
 import { triggerMessage } from '../../store/commands/stream/messages.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
-import type { Listener } from '../../transport/transport.ts';
 import { ChangeJobs } from '../change-jobs.ts';
 import { type ChosenStore, chooseStore } from '../chosen-store.ts';
-import { type ChosenAdapter, defineModule, type EngineModule, type ModuleContext } from '../module.ts';
+import { ListeningPort } from '../listening-port.ts';
+import {
+  type ChosenAdapter,
+  defineModule,
+  type EngineModule,
+  type ModuleContext,
+  type ModuleHealth,
+  type Reconfiguration,
+} from '../module.ts';
 import type { StreamSubscriber } from '../taps.ts';
 import { StreamAdmission } from './admission.ts';
 import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
@@ -35,11 +42,11 @@ const SWEEP_INTERVAL_MS = 15_000;
 const NOTHING = new Uint8Array(0);
 const SWEPT_ALL = Buffer.from(SWEPT_NOTHING);
 
-class StreamServer implements EngineModule {
+class StreamServer implements EngineModule<StreamConfig> {
   readonly functions: readonly RawBuiltinDefinition[];
   readonly triggerTypes;
   readonly #context: ModuleContext;
-  readonly #config: StreamConfig;
+  #config: StreamConfig;
   readonly #chosen: ChosenStore;
   readonly #store: Store;
   readonly #custom: CustomStreams;
@@ -48,7 +55,7 @@ class StreamServer implements EngineModule {
   readonly #feeds: Feeds;
   readonly #clients: Clients;
   readonly #admission: StreamAdmission;
-  #listener: Listener | undefined;
+  readonly #listening: ListeningPort;
   #stops: readonly (() => void)[] = [];
 
   constructor(context: ModuleContext, config: StreamConfig, adapter: ChosenAdapter | undefined) {
@@ -56,6 +63,8 @@ class StreamServer implements EngineModule {
     const limits = settings.stream;
     this.#context = context;
     this.#config = config;
+    const { host, port, tls } = config;
+    this.#listening = new ListeningPort({ module: streamDeclaration.name, host, port, tls }, context);
     this.#chosen = chosenStore(context, adapter);
     this.#store = this.#chosen.store;
     this.#custom = new CustomStreams(router, this.#store, logger);
@@ -108,24 +117,28 @@ class StreamServer implements EngineModule {
     this.#jobs.start();
     const { transport, settings, clock } = this.#context;
     const { frameBytes, outboundBufferBytes, valueBytes } = settings.stream;
-    this.#listener = await transport.listen({
-      host: this.#config.host,
-      port: this.#config.port,
-      frameBytesMax: frameBytes,
-      // Our own limits plus one message of maximum size, with a margin: the library must never drop what our own
-      // accounting still allows (L5).
-      bufferedBytesMax: 2 * outboundBufferBytes + 2 * SNAPSHOTS_BYTES_MAX + 4 * valueBytes,
-      admit: (request) => this.#admission.admit(request),
-      connected: () => {
-        throw new Error('An admitted stream connection has no listener');
-      },
-    });
+    const { host, port } = this.#config;
+    await this.#listening.open((tls) =>
+      transport.listen({
+        host,
+        port,
+        tls,
+        frameBytesMax: frameBytes,
+        // Our own limits plus one message of maximum size, with a margin: the library must never drop what our own
+        // accounting still allows (L5).
+        bufferedBytesMax: 2 * outboundBufferBytes + 2 * SNAPSHOTS_BYTES_MAX + 4 * valueBytes,
+        admit: (request) => this.#admission.admit(request),
+        connected: () => {
+          throw new Error('An admitted stream connection has no listener');
+        },
+      }),
+    );
     this.#clients.start();
     this.#stops = [this.#admission.start(), clock.every(SWEEP_INTERVAL_MS, () => this.#sweep())];
   }
 
   drain(): void {
-    this.#listener?.stopAccepting();
+    this.#listening.stopAccepting();
     // Calls of leave handlers are part of what the engine lets finish.
     this.#clients.stop();
   }
@@ -134,28 +147,50 @@ class StreamServer implements EngineModule {
     for (const stop of this.#stops) stop();
     this.#clients.stop();
     this.#jobs.stop();
-    this.#listener?.close();
+    this.#listening.close();
     this.#chosen.stop();
   }
 
-  health() {
+  /** Only its certificate can change while it runs. */
+  async reconfigure(config: StreamConfig): Promise<Reconfiguration> {
+    const fixed = Object.entries(config).filter(
+      ([key, value]) => key !== 'tls' && !isDeepStrictEqual(value, Reflect.get(this.#config, key)),
+    );
+    if (fixed.length > 0) {
+      const keys = fixed.map(([key]) => key).join(', ');
+      return { ok: false, reason: `${keys} can only change with a new start of the engine` };
+    }
+    const tls = await this.#listening.reconfigure(config.tls);
+    if (!tls.ok) return tls;
+    const commit = (): void => {
+      tls.commit();
+      this.#config = config;
+    };
+    return { ...tls, commit };
+  }
+
+  refresh(): Promise<Reconfiguration> {
+    return this.#listening.reconfigure();
+  }
+
+  health(): ModuleHealth {
     const { trouble } = this.#store;
-    const isHealthy = trouble === undefined && this.#listener !== undefined;
+    const { status, details } = this.#listening.health();
     return {
-      status: isHealthy ? ('healthy' as const) : ('unhealthy' as const),
+      status: trouble === undefined ? status : 'unhealthy',
       adapter: this.#chosen.adapter,
       details: {
         connections: this.#clients.count,
         groups_watched: this.#feeds.groupCount,
         ...this.#store.details,
+        ...details,
         ...(trouble !== undefined && { trouble }),
       },
     };
   }
 
   listeners() {
-    const port = this.#listener?.port ?? this.#config.port;
-    return [{ name: 'streams', address: `ws://${hostInUrl(this.#config.host)}:${port}` }];
+    return [this.#listening.address('streams', 'ws')];
   }
 
   /** Events caused through this engine: triggers fire only for these, because other engines fire for theirs. */

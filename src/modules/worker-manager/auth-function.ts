@@ -62,7 +62,9 @@ function authInput(request: UpgradeRequest, address: string) {
     query[name] = values;
     values.push(value);
   }
-  return { headers, query_params: query, ip_address: address };
+  const { clientCertificate } = request;
+  const input = { headers, query_params: query, ip_address: address };
+  return clientCertificate === undefined ? input : { ...input, client_certificate: clientCertificate };
 }
 
 function verdictOf({ result, error }: Outcome): ReadGrant {

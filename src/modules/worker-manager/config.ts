@@ -18,6 +18,7 @@ import {
 import type { FieldProblem } from '../../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
+import { findTlsContradictions, WORKER_TLS_FIELD } from '../tls-settings.ts';
 
 const exposeEntry = either(
   text(),
@@ -53,8 +54,9 @@ const workerManagerConfig = fields({
   port: integer({ min: 0, max: 65_535, default: BRIDGE_PORT_DEFAULT, help: 'Port for workers; 0 takes any free one' }),
   host: text({
     default: '127.0.0.1',
-    help: 'Address to listen on; any but loopback needs bridge_token or rbac',
+    help: 'Address to listen on; any but loopback needs bridge_token, rbac, or required client certificates',
   }),
+  tls: WORKER_TLS_FIELD,
   allowed_origins: optional(
     listOf(text(), {
       help: 'Web origins that may open a connection. If omitted: the console, or with rbac pages of the same host',
@@ -96,10 +98,14 @@ export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerCon
   });
 }
 
-/** Those of them that cannot change while the port is open: a port without rbac does not check connections again. */
+/**
+ * Those of them that cannot change while the port is open: a port without rbac does not check connections again. A
+ * certificate is only for new connections.
+ */
 export function fixedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
   const hasRbac = before.rbac !== undefined && after.rbac !== undefined;
-  return changedKeys(before, after).filter((key) => !hasRbac || key === 'port' || key === 'host');
+  const isFixed = (key: string) => key === 'port' || key === 'host' || !hasRbac;
+  return changedKeys(before, after).filter((key) => key !== 'tls' && isFixed(key));
 }
 
 function differingKeys(before: object, after: object): string[] {
@@ -109,7 +115,10 @@ function differingKeys(before: object, after: object): string[] {
 }
 
 function findContradictions(config: WorkerManagerConfig): readonly FieldProblem[] {
-  const problems = (config.rbac?.expose_functions ?? []).flatMap((entry, index) => problemOf(entry, index));
+  const problems = [
+    ...(config.rbac?.expose_functions ?? []).flatMap((entry, index) => problemOf(entry, index)),
+    ...findTlsContradictions(config.tls),
+  ];
   const { auth_function_id: outer, rbac: restricted } = config;
   if (outer !== undefined && restricted === undefined) {
     const message = 'Needs rbac: a port without rbac trusts every connection and calls no function.';

@@ -1,7 +1,7 @@
 // `svc-worker-manager`: a port that workers connect to. Always loaded: without an entry there is one with defaults.
 
 import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
-import { hostInUrl, originOffence, type RequestOrigin } from '../../core/access/origin.ts';
+import { originOffence, type RequestOrigin } from '../../core/access/origin.ts';
 import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Guard } from '../../router/restricted/guard.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   SocketEvents,
   UpgradeRequest,
 } from '../../transport/socket.ts';
-import type { Listener } from '../../transport/transport.ts';
+import { ListeningPort } from '../listening-port.ts';
 import { defineModule, type EngineModule, type ModuleContext, type Reconfiguration } from '../module.ts';
 import { type Admitted, PortAdmission, type Refused, STOPPING } from '../port-admission.ts';
 import { type AdmissionRules, admissionRules, admit, TELEMETRY_PATH } from './admission.ts';
@@ -62,7 +62,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   /** Open worker connections by address; their telemetry sockets come without credentials. */
   readonly #workersByAddress = new Map<string, number>();
   readonly #telemetry: TelemetrySockets;
-  #listener: Listener | undefined;
+  readonly #listening: ListeningPort;
   #stopAdmission: (() => void) | undefined;
 
   constructor(context: ModuleContext, config: WorkerManagerConfig) {
@@ -70,6 +70,8 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     const isRestricted = config.rbac !== undefined;
     this.#context = context;
     this.#config = config;
+    const { host, port, tls } = config;
+    this.#listening = new ListeningPort({ module: workerManagerDeclaration.name, host, port, tls }, context);
     this.#limits = isRestricted ? settings.browser : settings.trusted;
     this.#admission = new PortAdmission({
       clock: context.clock,
@@ -89,18 +91,22 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
 
   async start(): Promise<void> {
     const { frameBytes, outboundCloseBytes } = this.#limits;
-    this.#listener = await this.#context.transport.listen({
-      host: this.#config.host,
-      port: this.#config.port,
-      frameBytesMax: frameBytes,
-      // Twice our own limit: the library must never drop what our own accounting still allows (L5).
-      bufferedBytesMax: 2 * outboundCloseBytes + frameBytes,
-      admit: (request) => this.#admit(request),
-      // Every admitted connection has its own handlers.
-      connected: () => {
-        throw new Error('A connection opened that was not admitted');
-      },
-    });
+    const { host, port } = this.#config;
+    await this.#listening.open((tls) =>
+      this.#context.transport.listen({
+        host,
+        port,
+        tls,
+        frameBytesMax: frameBytes,
+        // Twice our own limit: the library must never drop what our own accounting still allows (L5).
+        bufferedBytesMax: 2 * outboundCloseBytes + frameBytes,
+        admit: (request) => this.#admit(request),
+        // Every admitted connection has its own handlers.
+        connected: () => {
+          throw new Error('A connection opened that was not admitted');
+        },
+      }),
+    );
     this.#telemetry.start();
     this.#stopAdmission = this.#admission.start();
   }
@@ -110,8 +116,18 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     if (fixed.length > 0) {
       return { ok: false, reason: `${fixed.join(', ')} can only change with a new start of the engine` };
     }
-    const changes = [changedKeys(this.#config, config).join(', ')];
-    return { ok: true, changes, commit: () => this.#adopt(config) };
+    const tls = await this.#listening.reconfigure(config.tls);
+    if (!tls.ok) return tls;
+    const changes = [changedKeys(this.#config, config).join(', '), ...(tls.changes ?? [])];
+    const commit = (): void => {
+      tls.commit();
+      this.#adopt(config);
+    };
+    return { ok: true, changes, commit };
+  }
+
+  refresh(): Promise<Reconfiguration> {
+    return this.#listening.reconfigure();
   }
 
   /** Applies to new connections, and to all open ones (X12). */
@@ -130,24 +146,22 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   }
 
   drain(): void {
-    this.#listener?.stopAccepting();
+    this.#listening.stopAccepting();
   }
 
   stop(): void {
     this.#telemetry.stop();
     this.#stopAdmission?.();
-    this.#listener?.close();
+    this.#listening.close();
     this.#policy.close();
   }
 
   health() {
-    return { status: this.#listener === undefined ? 'unhealthy' : 'healthy' } as const;
+    return this.#listening.health();
   }
 
   listeners() {
-    const port = this.#listener?.port ?? this.#config.port;
-    const name = this.#config.rbac === undefined ? 'workers' : 'browsers';
-    return [{ name, address: `ws://${hostInUrl(this.#config.host)}:${port}` }];
+    return [this.#listening.address(this.#config.rbac === undefined ? 'workers' : 'browsers', 'ws')];
   }
 
   #admit(request: UpgradeRequest): Admission | PendingAdmission {

@@ -5,12 +5,14 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
+import { SvcError } from '../calls/errors.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { WorkerOptions } from '../worker/options.ts';
 import type { HostDescription, Platform, TerminationSignal, TerminationSignals } from '../worker/platform.ts';
 import { nodeMemory } from './memory-node.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
 import { openSocket } from './socket-node.ts';
+import { connectionOptions, withTlsOfEnvironment } from './tls-node.ts';
 
 /** A timer of the SDK serves all calls; it must not run in the context of the handler that happened to start it. */
 const outside = new AsyncResource('svc-sdk');
@@ -28,7 +30,7 @@ export const nodePlatform: Platform = {
   },
   random: Math.random,
   uuid: () => randomUUID(),
-  openSocket,
+  openSocket: (request, events) => openSocket(request, events),
   setsHeaders: true,
   memory: nodeMemory,
   createContextStorage: () => {
@@ -66,6 +68,37 @@ export function withOwnToken(url: string, options: WorkerOptions): WorkerOptions
   const { token = process.env.SVC_TOKEN || undefined, headers = {} } = options;
   const isAuthorized = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
   return token === undefined || isAuthorized || url !== defaultUrl() ? options : { ...options, token };
+}
+
+/**
+ * The platform with the TLS of one worker, for all its connections. The files must be readable now; a later dial that
+ * cannot read them uses what was read before.
+ */
+export function withTls(
+  platform: Platform,
+  url: string,
+  { tls, stream_url: streamUrl }: Pick<WorkerOptions, 'tls' | 'stream_url'>,
+): Platform {
+  if (tls !== undefined && !isSecure(url) && !(streamUrl !== undefined && isSecure(streamUrl))) {
+    throw new SvcError('INVALID_ARGUMENTS', `tls: needs an address that begins with wss://, found ${url}`);
+  }
+  const options = withTlsOfEnvironment(tls, url === defaultUrl(), process.env);
+  let secured = connectionOptions(options);
+  return {
+    ...platform,
+    openSocket(request, events) {
+      try {
+        secured = connectionOptions(options);
+      } catch (error) {
+        platform.writeLog('warn', error instanceof Error ? error.message : String(error));
+      }
+      return openSocket(request, events, secured);
+    },
+  };
+}
+
+function isSecure(url: string): boolean {
+  return url.startsWith('wss:');
 }
 
 /** One listener per signal for all workers of the process, and only while there are workers. */

@@ -6,12 +6,21 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import WebSocket from 'ws';
 import { asBuffer } from '../../protocol/json/node-bytes.ts';
 import type { PlatformSocket, SocketClosure, SocketEvents, SocketRequest } from '../worker/platform.ts';
+import { connectionOptions, tlsAdvice } from './tls-node.ts';
 
-export function openSocket(request: SocketRequest, events: SocketEvents): PlatformSocket {
+/** `secured`: options of TLS, for `wss://`. */
+export function openSocket(
+  request: SocketRequest,
+  events: SocketEvents,
+  secured: ConnectionOptions = connectionOptions({}),
+): PlatformSocket {
+  const isSecure = request.url.startsWith('wss:');
   const socket = new WebSocket(request.url, [...request.subprotocols], {
+    ...(isSecure && secured),
     headers: { ...request.headers },
     maxPayload: request.messageBytesMax,
     perMessageDeflate: false,
@@ -35,7 +44,7 @@ export function openSocket(request: SocketRequest, events: SocketEvents): Platfo
     });
   });
   socket.on('error', (error) => {
-    failure ??= { reason: describeError(error) };
+    failure ??= { reason: describeError(error, isSecure) };
   });
   socket.on('close', (code, reason) => {
     events.onClose({ code, reason: oneLine(reason.toString()), ...failure });
@@ -90,10 +99,12 @@ function readRefusal(response: IncomingMessage, done: (reason: string) => void):
   response.once('close', () => done(oneLine(`${response.statusMessage ?? ''} ${body}`)));
 }
 
-function describeError(error: Error): string {
+function describeError(error: Error, isSecure: boolean): string {
   // A host name with several addresses fails with all their errors and no text of its own.
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  return oneLine(errors.map((one) => (one instanceof Error ? one.message : String(one))).join('; '));
+  const text = errors.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
+  const advice = tlsAdvice(error, isSecure);
+  return oneLine(advice === undefined ? text : `${text}; ${advice}`);
 }
 
 /** Text from a stranger must not control a terminal or fill a log. */

@@ -47,10 +47,32 @@ export interface WorkerOptions {
    * without a binary form always gets JSON.
    */
   readonly wire?: 'binary' | 'json' | undefined;
+  /** For `wss://`. Default: the variables named below; without any, the authorities that Node trusts. */
+  readonly tls?: TlsOptions | undefined;
   /** Address of the stream server, for subscriptions. Default: port 3112 of the engine's host. */
   readonly stream_url?: string | undefined;
   /** Takes the SDK's own lines about connection and registrations. By default they go to standard error. */
   readonly log?: ((level: 'info' | 'warn' | 'error', message: string) => void) | undefined;
+}
+
+/**
+ * Trust and identity of connections with TLS. The files are read for each connection, so they can be replaced.
+ *
+ * @example
+ * import { registerWorker, type TlsOptions } from 'svc-sdk';
+ *
+ * const tls: TlsOptions = { ca_file: '/etc/svc/ca.pem' };
+ * registerWorker('wss://engine.internal:49134', { worker_name: 'orders', tls });
+ */
+export interface TlsOptions {
+  /** Certificates of the only authorities to trust, PEM. Default: `SVC_CA_FILE`. */
+  readonly ca_file?: string | undefined;
+  /** The certificate of this program, for an engine that requires one, PEM. Default: `SVC_CERT_FILE`. */
+  readonly cert_file?: string | undefined;
+  /** Its private key. Default: `SVC_KEY_FILE`. */
+  readonly key_file?: string | undefined;
+  /** The name in the engine's certificate, if it is not the host of the address. Default: `SVC_SERVER_NAME`. */
+  readonly server_name?: string | undefined;
 }
 
 /** Options that only the CLI, tests and benchmarks set. */

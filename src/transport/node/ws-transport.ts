@@ -5,13 +5,15 @@
 // Invariant:
 //   - A connection is in `#pending` until it is a WebSocket.
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as NetServer } from 'node:net';
 import type { Clock } from '../../effects/clock.ts';
 import type { HttpAnswer } from '../refused-requests.ts';
+import type { TlsOptions } from '../tls.ts';
 import type { Listener, ListenOptions, Transport } from '../transport.ts';
 import { listenOnNode, serveOnNode } from './node-http.ts';
+import { createNodeServer, isHandshaking, onConnection, prepareTlsOnNode } from './node-server.ts';
 import { answerWithoutUpgrade, formatAnswer, requestOffence, WsUpgrades } from './ws-upgrades.ts';
 
 export function createWsTransport(clock: Clock): Transport {
@@ -27,7 +29,7 @@ export function createWsTransport(clock: Clock): Transport {
 }
 
 const HEADERS_BYTES_MAX = 16 * 1024;
-/** From TCP to the complete request. It is stricter than the 10 s for the headers of any request. */
+/** From TCP, or from the end of the TLS handshake, to the complete request: stricter than the 10 s for any request. */
 const UPGRADE_MS_MAX = 5_000;
 const CHECK_INTERVAL_MS = 500;
 
@@ -40,6 +42,8 @@ class WsListener implements Listener {
   readonly #server: Server;
   /** When each of them connected. */
   readonly #pending = new Map<Socket, number>();
+  /** All of TCP; with TLS, `#pending` has the streams on top of them. */
+  readonly #connections = new Set<Socket>();
   #stopChecking: (() => void) | undefined;
 
   constructor(clock: Clock, options: ListenOptions) {
@@ -74,22 +78,36 @@ class WsListener implements Listener {
     this.stopAccepting();
     this.#stopChecking?.();
     this.#upgrades.close();
-    for (const stream of this.#pending.keys()) stream.destroy();
+    for (const stream of this.#connections) stream.destroy();
+  }
+
+  prepareTls(tls: TlsOptions): () => void {
+    return prepareTlsOnNode(this.#server, tls);
   }
 
   #createServer(): Server {
-    const server = createServer({
+    const { tls } = this.#options;
+    const options = {
       maxHeaderSize: HEADERS_BYTES_MAX,
       // Both are covered by UPGRADE_MS_MAX.
       headersTimeout: 0,
       requestTimeout: 0,
+    };
+    const server = createNodeServer(options, tls, UPGRADE_MS_MAX);
+    server.on('connection', (stream) => {
+      this.#connections.add(stream);
+      stream.once('close', () => this.#connections.delete(stream));
     });
-    server.on('connection', (stream) => this.#accept(stream));
+    onConnection(server, tls, (stream) => this.#accept(stream));
     server.on('request', (request, response) => {
       respond(response, requestOffence(request) ?? answerWithoutUpgrade(request));
     });
     server.on('upgrade', (request, _stream, head) => this.#upgrades.take(request, head));
     server.on('clientError', (error, stream) => {
+      if (isHandshaking(stream)) {
+        stream.destroy();
+        return;
+      }
       const isTooLong = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
       const answer = isTooLong
         ? { status: 431, text: `All headers together exceed the limit of ${HEADERS_BYTES_MAX} bytes` }

@@ -14,6 +14,7 @@ import { fullAddress } from '../../core/limits/client-address.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { answerPlain, type HttpAnswer, offeredSubprotocols, statusLine, urlOffence } from '../refused-requests.ts';
 import type { Admission, SocketOptions, UpgradeRequest } from '../socket.ts';
+import { certificateOf } from './node-server.ts';
 import { createUpgrader, offenceReason, type UpgradeLimits } from './ws-library.ts';
 import { WsPeer } from './ws-peer.ts';
 
@@ -52,8 +53,10 @@ export function readUpgrade(request: IncomingMessage): UpgradeRequest {
   const { url = '', headersDistinct, socket } = request;
   const header = (name: string): string | undefined => headersDistinct[name]?.at(-1) || undefined;
   const list = (name: string): string | undefined => headersDistinct[name]?.join(', ');
+  const clientCertificate = certificateOf(socket);
   return {
     ...splitUrl(url),
+    ...(clientCertificate !== undefined && { clientCertificate }),
     remoteAddress: fullAddress(socket.remoteAddress ?? ''),
     subprotocols: offeredSubprotocols(list('sec-websocket-protocol')),
     header,

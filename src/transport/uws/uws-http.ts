@@ -9,44 +9,34 @@
 // message is handled no other connection can be corked, and each header would be a system call of its own. The times of
 // guarantees 4 are the library's own (PD-28).
 
-import { bareHost } from '../../core/access/origin.ts';
 import type { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import { faultBody, type HttpFault, readFraming } from '../refused-requests.ts';
-import type { HttpListenOptions } from '../transport.ts';
-import { ListenError, type Listener } from '../transport.ts';
+import type { HttpListenOptions, Listener } from '../transport.ts';
 import { EndedConnections } from './ended-connections.ts';
 import { LastAnswer } from './last-answer.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
+import { openOnUws } from './uws-listener.ts';
 import { addWebSocketRoute } from './uws-sockets.ts';
 
-export async function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
-  const app = uws.App();
-  const port = new UwsHttpPort(clock, options);
-  app.filter((response, change) => (change > 0 ? port.opened(response) : port.closed()));
-  if (options.sockets !== undefined) {
-    addWebSocketRoute(uws, app, options.sockets.path, options.sockets, () => port.closed());
-  }
-  app.any('/*', (response, request) => port.take(response, request));
-  const token = await new Promise<unknown>((resolve) => {
-    app.listen(bareHost(options.host), options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-  });
-  if (!token) throw new ListenError(options.host, options.port);
-  const stopAccepting = (): void => {
-    if (!port.isClosing) uws.us_listen_socket_close(token);
-    port.isClosing = true;
-  };
-  return {
-    host: options.host,
-    port: uws.us_socket_local_port(token),
-    stopAccepting,
-    close() {
-      stopAccepting();
-      app.close();
+export function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
+  const state = new UwsHttpPort(clock, options);
+  const { host, port, tls, sockets } = options;
+  return openOnUws(uws, clock, {
+    host,
+    port,
+    tls,
+    route(app) {
+      app.filter((response, change) => (change > 0 ? state.opened(response) : state.closed()));
+      if (sockets !== undefined) addWebSocketRoute(uws, app, sockets.path, sockets, () => state.closed());
+      app.any('/*', (response, request) => state.take(response, request));
     },
-  };
+    stopped() {
+      state.isClosing = true;
+    },
+  });
 }
 
 /** State that all requests of one port share. */

@@ -86,6 +86,8 @@ export interface UwsApp {
 
 export interface Uws {
   App(): UwsApp;
+  /** With TLS. Throws where it cannot use the files. */
+  SSLApp(options: { readonly cert_file_name: string; readonly key_file_name: string }): UwsApp;
   us_listen_socket_close(token: unknown): void;
   us_socket_local_port(token: unknown): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;

@@ -1,14 +1,12 @@
 // Ports that speak WebSocket on uWebSockets.js. Only the files `uws-*.ts` call that library; `uws-sockets.ts` is one
-// connection.
-//
-// A trap of the library: two servers may silently share one port (the engine asks for exclusive use).
+// connection, `uws-listener.ts` the open port.
 
-import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { answerPlain, urlOffence } from '../refused-requests.ts';
-import { ListenError, type Listener, type ListenOptions, type Transport } from '../transport.ts';
+import type { Listener, ListenOptions, Transport } from '../transport.ts';
 import { serveOnUws } from './uws-http.ts';
-import type { Uws } from './uws-library.ts';
+import type { Uws, UwsApp } from './uws-library.ts';
+import { openOnUws } from './uws-listener.ts';
 import { addWebSocketRoute, refuse, urlOf } from './uws-sockets.ts';
 
 export function createUwsTransport(uws: Uws, clock: Clock): Transport {
@@ -19,8 +17,12 @@ export function createUwsTransport(uws: Uws, clock: Clock): Transport {
   };
 }
 
-async function listen(uws: Uws, clock: Clock, options: ListenOptions): Promise<Listener> {
-  const app = uws.App();
+function listen(uws: Uws, clock: Clock, options: ListenOptions): Promise<Listener> {
+  const { host, port, tls } = options;
+  return openOnUws(uws, clock, { host, port, tls, route: (app) => route(uws, clock, app, options) });
+}
+
+function route(uws: Uws, clock: Clock, app: UwsApp, options: ListenOptions): void {
   addWebSocketRoute(uws, app, '/*', options);
   // Any request without a WebSocket upgrade: these ports speak nothing else. The answer waits for the end of the turn,
   // because the library ends a connection that sends another request before the first is answered. So no upgrade is
@@ -35,22 +37,4 @@ async function listen(uws: Uws, clock: Clock, options: ListenOptions): Promise<L
       if (!isGone) response.cork(() => refuse(response, answer));
     });
   });
-  const token = await new Promise<unknown>((resolve) => {
-    app.listen(bareHost(options.host), options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-  });
-  if (!token) throw new ListenError(options.host, options.port);
-  let accepting = true;
-  const stopAccepting = (): void => {
-    if (accepting) uws.us_listen_socket_close(token);
-    accepting = false;
-  };
-  return {
-    host: options.host,
-    port: uws.us_socket_local_port(token),
-    stopAccepting,
-    close() {
-      stopAccepting();
-      app.close();
-    },
-  };
 }

@@ -12,6 +12,7 @@ import type {
 import type { Listener, ListenOptions, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { contractTls } from './dialling.ts';
 import { FrameClient, upgradeRequest } from './frame-client.ts';
 
 /** One implementation of the transport, and what it does not support. */
@@ -29,6 +30,8 @@ export type Ability =
   | 'seeMissingMask'
   /** Ends a message of too many fragments, or that takes too long. */
   | 'boundFragments'
+  /** Reports messages that arrived in one piece with the end of the connection. */
+  | 'keepLastWords'
   /** Keeps bytes that arrived in one piece with the upgrade request. */
   | 'keepEarlyFrames'
   /** Ends a request that is not complete within 5 s, at any pace. */
@@ -126,6 +129,7 @@ export class ContractPort implements AsyncDisposable {
     const listener = await create(clock).listen({
       host,
       port,
+      tls: contractTls(),
       frameBytesMax,
       bufferedBytesMax: 512 * 1024 * 1024,
       admit,

@@ -2,9 +2,11 @@
 // wire.
 
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type BareFrame, encodeFrame } from '../../support/clients/bare-socket.ts';
 import { waitFor, within } from '../../support/wait-for.ts';
+
+import { connected, dial } from './dialling.ts';
 
 /** A frame of the server, parsed. */
 export interface ServerFrame {
@@ -40,8 +42,8 @@ export class FrameClient implements AsyncDisposable {
 
   /** Only TCP. */
   static async dial(port: number, host = '127.0.0.1'): Promise<FrameClient> {
-    const client = new FrameClient(connect(port, host));
-    await once(client.socket, 'connect');
+    const client = new FrameClient(dial({ port, host }));
+    await connected(client.socket);
     client.socket.setNoDelay(true);
     return client;
   }

@@ -1,9 +1,11 @@
 // The behaviour that the engine relies on in any transport with HTTP.
 
 import { describe, expect, test } from 'vitest';
+import { UnreadAnswers } from '../../../src/core/limits/unread-answers.ts';
 import type { Clock } from '../../../src/effects/clock.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { contractTls } from './dialling.ts';
 import { type Client, HttpPortUnderTest, type ReportedRequest, statusesIn } from './http-port.ts';
 import { AMBIGUOUS_REQUESTS, BROKEN_REQUESTS, EVIL_PATH } from './smuggled-requests.ts';
 
@@ -196,6 +198,27 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     });
   });
 
+  test(`[I4] [${transport.name}] every request of a client that leaves is reported, also one that waits for another`, async () => {
+    const gone: string[] = [];
+    const unread = new UnreadAnswers(64 * 1_024 * 1_024);
+    await using port = await open({
+      unread,
+      take({ exchange }: ReportedRequest) {
+        exchange.whenGone(() => gone.push(exchange.path));
+        if (exchange.path === '/answered') exchange.answer(200, [], Buffer.alloc(1_024));
+      },
+    });
+    const client = await port.dial();
+    client.write(['/first', '/answered', '/third'].map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`).join(''));
+    await waitFor('the first request is reported', () => port.requests.length > 0);
+    await port.send(`GET /answered HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+    const reported = port.requests.flatMap(({ exchange: { path } }) => (path === '/answered' ? [] : [path]));
+    client.destroy();
+    await waitFor('all are gone', () => gone.length === reported.length);
+    expect(gone.toSorted()).toEqual(reported);
+    await waitFor('no answer waits', () => unread.bytes === 0);
+  });
+
   describe(`limits of HTTP on ${transport.name}`, () => {
     test('[guarantees 4] a URL over 8 KiB is 414, headers over 16 KiB 431, over 100 of them 431', async () => {
       await using port = await open();
@@ -248,6 +271,8 @@ export function testHttpTransport(transport: HttpTransportUnderTest): void {
     });
   });
 
+  // TLS only carries the bytes: the same parser reads them.
+  if (contractTls() !== undefined) return;
   describe(`requests that can be read in two ways, on ${transport.name}`, () => {
     test.each(Object.entries(AMBIGUOUS_REQUESTS))('[X14] [fault 36] %s: never two requests', async (name, request) => {
       await using port = await open();

@@ -1,12 +1,12 @@
 // An HTTP port of the transport under test, all events it reported, and raw bytes sent to it.
 
-import { once } from 'node:events';
-import { connect, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { UnreadAnswers } from '../../../src/core/limits/unread-answers.ts';
 import type { BodyReader, HttpExchange } from '../../../src/transport/http.ts';
 import type { Listener, Transport } from '../../../src/transport/transport.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { within } from '../../support/wait-for.ts';
+import { connected, contractTls, dial } from './dialling.ts';
 
 export interface ReportedRequest {
   readonly exchange: HttpExchange;
@@ -28,10 +28,10 @@ export interface HttpPortOptions {
 export class HttpPortUnderTest implements AsyncDisposable {
   readonly requests: ReportedRequest[];
   readonly refused: number[];
-  readonly #listener: Listener;
+  readonly listener: Listener;
 
   private constructor(listener: Listener, requests: ReportedRequest[], refused: number[]) {
-    this.#listener = listener;
+    this.listener = listener;
     this.requests = requests;
     this.refused = refused;
   }
@@ -47,6 +47,7 @@ export class HttpPortUnderTest implements AsyncDisposable {
     const listener = await create(new TurningClock()).serve({
       host: '127.0.0.1',
       port: 0,
+      tls: contractTls(),
       connectionsMax,
       closesAfterAnswer,
       unread,
@@ -62,11 +63,11 @@ export class HttpPortUnderTest implements AsyncDisposable {
   }
 
   get port(): number {
-    return this.#listener.port;
+    return this.listener.port;
   }
 
   stopAccepting(): void {
-    this.#listener.stopAccepting();
+    this.listener.stopAccepting();
   }
 
   /** Sends the bytes, ends its side, and returns everything that it received. */
@@ -76,14 +77,13 @@ export class HttpPortUnderTest implements AsyncDisposable {
 
   /** A connection that stays open, `from` an address of this machine. */
   async dial(from = '127.0.0.1'): Promise<Client> {
-    const client = new Client();
-    client.connect({ port: this.port, host: '127.0.0.1', localAddress: from });
-    await once(client, 'connect');
-    return client;
+    const socket = dial({ port: this.port, localAddress: from });
+    await connected(socket);
+    return watched(socket);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#listener.close();
+    this.listener.close();
   }
 }
 
@@ -96,7 +96,7 @@ export async function sendBytes(
   bytes: string,
   served: (answered: Promise<unknown>) => Promise<unknown> = async () => {},
 ): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const socket = dial({ port, allowHalfOpen: true });
   let received = '';
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
@@ -105,30 +105,43 @@ export async function sendBytes(
   socket.on('error', () => {});
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const answered = Promise.race([closed, new Promise<void>((resolve) => socket.once('data', () => resolve()))]);
-  await Promise.race([once(socket, 'connect'), closed]);
+  const isOver = new Promise<void>((resolve) => socket.once('end', () => resolve()));
+  const whole = new Promise<void>((resolve) =>
+    socket.on('data', () => isWhole(received, bytes.startsWith('HEAD')) && resolve()),
+  );
+  await Promise.race([connected(socket), closed]);
   socket.write(bytes, 'latin1');
   await served(answered);
+  // With TLS, the end of one side is the end of both.
+  if (contractTls() !== undefined) await Promise.race([whole, isOver, closed]);
   socket.end();
   await within(20_000, 'the connection ends', closed);
   return received;
 }
 
-/** A connection, and all bytes received on it. */
-export class Client extends Socket {
-  received = '';
-  hasEnded = false;
+/** Whether the last answer is complete. */
+function isWhole(received: string, isHead: boolean): boolean {
+  const [, head = '', body = ''] = /(HTTP\/1\.1 (?!.*HTTP\/1\.1 ).*?)\r\n\r\n(.*)$/s.exec(received) ?? [];
+  if (isHead) return head !== '';
+  const length = /content-length: (\d+)/i.exec(head)?.[1];
+  if (length !== undefined) return body.length >= Number(length);
+  return !/transfer-encoding/i.test(head) || body.endsWith('0\r\n\r\n');
+}
 
-  constructor() {
-    super();
-    this.setEncoding('latin1');
-    this.on('data', (text: string) => {
-      this.received += text;
-    });
-    this.on('error', () => {});
-    this.once('close', () => {
-      this.hasEnded = true;
-    });
-  }
+/** A connection, and all bytes received on it. */
+export type Client = Socket & { received: string; hasEnded: boolean };
+
+function watched(socket: Socket): Client {
+  const client = Object.assign(socket, { received: '', hasEnded: false });
+  client.setEncoding('latin1');
+  client.on('data', (text: string) => {
+    client.received += text;
+  });
+  client.on('error', () => {});
+  client.once('close', () => {
+    client.hasEnded = true;
+  });
+  return client;
 }
 
 /** The statuses of all answers in a text, in order. */

@@ -8,6 +8,7 @@ import { ListenError } from '../../../src/transport/transport.ts';
 import { freePort } from '../../support/free-port.ts';
 import { waitFor, within } from '../../support/wait-for.ts';
 import { type BothEnds, ContractPort, type TransportUnderTest } from './contract-port.ts';
+import { reset } from './dialling.ts';
 import { closeFrame, FrameClient, OPCODE, upgradeRequest } from './frame-client.ts';
 
 export function testListening(transport: TransportUnderTest): void {
@@ -139,7 +140,7 @@ function testLeftovers(transport: TransportUnderTest): void {
     const before = openSockets();
     const ends: readonly ((made: BothEnds) => unknown)[] = [
       ({ client }) => client.socket.end(),
-      ({ client }) => client.socket.resetAndDestroy(),
+      ({ client }) => reset(client.socket),
       ({ client }) => client.send(closeFrame(1000)),
       ({ client }) => client.send({ opcode: OPCODE.text, payload: Buffer.from([0xff]) }),
       ({ connection, client }) => {

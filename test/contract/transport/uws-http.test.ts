@@ -6,6 +6,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { testHttpTransport } from './http-contract.ts';
 import { type Client, HttpPortUnderTest, type ReportedRequest, statusesIn } from './http-port.ts';
 import { testUnreadAnswers } from './unread-answers.ts';
+import { UWS_TOLERATES } from './uws-differences.ts';
 
 const MIB = 1024 * 1024;
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -16,17 +17,11 @@ const uws = loadUws();
 if (uws instanceof Error) {
   test.skip(`[PD-20] uWebSockets.js cannot be loaded here: ${uws.message}`);
 } else {
-  const closes = 'a connection that brought a chunked body ends with the answer: no later byte is read';
   const create = (clock: Clock) => createUwsTransport(uws, clock);
   testHttpTransport({
     name: 'uWebSockets.js',
     create,
-    toleratedRequests: {
-      'a chunk that is longer than it says': closes,
-      'chunks that end with a bare LF': closes,
-      'a chunk extension with a bare LF': closes,
-      'a header without a name': 'the library leaves it out, and it cannot say where a request ends',
-    },
+    toleratedRequests: UWS_TOLERATES,
   });
   testUnreadAnswers({ name: 'uWebSockets.js', create });
 

@@ -118,7 +118,7 @@ export class TestPort {
     const stopAccepting = (): void => {
       this.isAccepting = false;
     };
-    return { host: '127.0.0.1', port: 51_234, stopAccepting, close: () => {} };
+    return { host: '127.0.0.1', port: 51_234, stopAccepting, close: () => {}, prepareTls: () => () => {} };
   }
 }
 

@@ -4,11 +4,14 @@ import { UwsUnavailable } from '../../../src/transport/uws/uws-binary.ts';
 import type { Uws } from '../../../src/transport/uws/uws-library.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
+function listensNever(): never {
+  throw new Error('Nothing listens in this test');
+}
+
 /** A library that is loaded and never called. */
 const LOADED: Uws = {
-  App: () => {
-    throw new Error('Nothing listens in this test');
-  },
+  App: listensNever,
+  SSLApp: listensNever,
   us_listen_socket_close: () => {},
   us_socket_local_port: () => 0,
   LIBUS_LISTEN_EXCLUSIVE_PORT: 1,

@@ -100,7 +100,8 @@ export class HttpRequest implements OpenRequest {
     this.#concurrency = isOfRestricted ? port.restrictedConcurrency : port.concurrency;
     this.#deadlineMs = routed.startedMs + port.config.default_timeout;
     this.#slot = port.openRequests.enter(this);
-    this.#span = new RequestSpan(port.router, routed.exchange, routed.target, routed.traceparent);
+    const scheme = port.config.tls === undefined ? 'http' : 'https';
+    this.#span = new RequestSpan(port.router, routed.exchange, routed.target, routed.traceparent, scheme);
   }
 
   start(): void {

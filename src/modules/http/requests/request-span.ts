@@ -26,6 +26,7 @@ export class RequestSpan {
     exchange: HttpExchange,
     { operation, functionId, binding }: Pick<HttpBinding, 'operation' | 'functionId' | 'binding'>,
     traceparent: string | undefined,
+    scheme: 'http' | 'https',
   ) {
     this.#router = router;
     const baggage = headerOf(exchange.headers, 'baggage');
@@ -33,7 +34,7 @@ export class RequestSpan {
     const isObserved = binding !== undefined && operation !== '';
     this.#begun = isObserved ? router.observer?.begin('', operation, functionId, '', traceparent, baggage) : undefined;
     this.cause = { depth: depthOf(baggage), traceparent: contextOf(this.#begun, traceparent), baggage };
-    this.#describe(exchange, operation);
+    this.#describe(exchange, operation, scheme);
   }
 
   /** The answer to the client, as far as it is known. */
@@ -51,7 +52,7 @@ export class RequestSpan {
     else observer.end(span, String(this.#status), `HTTP ${this.#status}`);
   }
 
-  #describe({ method, path, query, headers }: HttpExchange, operation: string): void {
+  #describe({ method, path, query, headers }: HttpExchange, operation: string, scheme: string): void {
     const span = spanOf(this.#begun);
     if (span === undefined) return;
     const host = headerOf(headers, 'host') ?? '';
@@ -59,8 +60,8 @@ export class RequestSpan {
     span.add('http.route', operation.slice(operation.indexOf(' ') + 1));
     span.add('url.path', path);
     span.add('url.query', query);
-    span.add('url.scheme', 'http');
-    span.add('url.full', `http://${host}${path}${query === '' ? '' : `?${query}`}`);
+    span.add('url.scheme', scheme);
+    span.add('url.full', `${scheme}://${host}${path}${query === '' ? '' : `?${query}`}`);
     span.add('server.address', host.replace(/:\d+$/, ''));
     span.add('user_agent.original', headerOf(headers, 'user-agent') ?? '');
     span.add('iii.function.kind', 'user');

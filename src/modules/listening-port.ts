@@ -1,0 +1,224 @@
+// The port of a module, with TLS or without: opens it, follows the files of its certificate, and reports its health.
+//
+// The files are looked at every few seconds: a watch misses changes that come through a symbolic link or on a network
+// file system, where certificates are often kept. They are written one after the other, so a change counts when a
+// second look finds the same.
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { bareHost, hostInUrl } from '../core/access/origin.ts';
+import {
+  type Certificate,
+  CertificateProblem,
+  isValidFor,
+  readAuthorities,
+  readCertificate,
+} from '../effects/certificates.ts';
+import { StartFailure } from '../effects/start-failure.ts';
+import { TlsError, type TlsOptions } from '../transport/tls.ts';
+import type { Listener } from '../transport/transport.ts';
+import type { ListenerAddress, ListenerTls, ModuleContext, ModuleHealth, Reconfiguration } from './module.ts';
+import type { TlsConfig } from './tls-settings.ts';
+
+export interface ListeningPortOptions {
+  /** Of the module, for messages. */
+  readonly module: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsConfig | undefined;
+}
+
+type ReadTls = { readonly ok: true; readonly tls: TlsOptions } | { readonly ok: false; readonly reason: string };
+
+interface PortHealth {
+  readonly status: ModuleHealth['status'];
+  readonly details?: object;
+}
+
+const LOOK_INTERVAL_MS = 2_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const WARN_MS = 30 * DAY_MS;
+
+export class ListeningPort {
+  readonly #options: ListeningPortOptions;
+  readonly #clock: ModuleContext['clock'];
+  readonly #logger: ModuleContext['logger'];
+  #config: TlsConfig | undefined;
+  #tls: TlsOptions | undefined;
+  #listener: Listener | undefined;
+  #stopLooking: (() => void) | undefined;
+  /** The versions of the files that were read last, and of the last look. */
+  #read = '';
+  #seen = '';
+  /** Why the files that are there now are not in use. */
+  #problem: string | undefined;
+
+  constructor(options: ListeningPortOptions, { clock, logger }: Pick<ModuleContext, 'clock' | 'logger'>) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#config = options.tls;
+  }
+
+  /** Rejects with a `StartFailure` if the port cannot have its TLS, else as `listen` does. */
+  async open(listen: (tls: TlsOptions | undefined) => Promise<Listener>): Promise<void> {
+    const config = this.#config;
+    if (config === undefined) {
+      this.#listener = await listen(undefined);
+      return;
+    }
+    this.#read = versionsOf(config);
+    this.#seen = this.#read;
+    const read = readTls(config, this.#clock.nowMs());
+    if (!read.ok) throw this.#cannotOpen(read.reason);
+    try {
+      this.#listener = await listen(read.tls);
+    } catch (error) {
+      throw error instanceof TlsError ? this.#cannotOpen(error.message) : error;
+    }
+    this.#tls = read.tls;
+    this.#stopLooking = this.#clock.every(LOOK_INTERVAL_MS, () => this.#look(config));
+  }
+
+  stopAccepting(): void {
+    this.#listener?.stopAccepting();
+  }
+
+  close(): void {
+    this.#stopLooking?.();
+    this.#listener?.close();
+  }
+
+  /** Other TLS settings for new connections, or the same with the files as they are now. */
+  async reconfigure(config: TlsConfig | undefined = this.#config): Promise<Reconfiguration> {
+    if ((config === undefined) !== (this.#config === undefined)) {
+      return { ok: false, reason: 'whether there is tls can only change with a new start of the engine' };
+    }
+    if (config === undefined) return { ok: true, commit: () => {} };
+    if (config.client_certificates !== this.#config?.client_certificates) {
+      return { ok: false, reason: 'tls.client_certificates can only change with a new start of the engine' };
+    }
+    const versions = versionsOf(config);
+    const read = readTls(config, this.#clock.nowMs());
+    if (!read.ok) return { ok: false, reason: `tls: ${read.reason}` };
+    const isSame = isDeepStrictEqual(read.tls, this.#tls);
+    try {
+      const replace = isSame ? () => {} : this.#listener?.prepareTls(read.tls);
+      return {
+        ok: true,
+        changes: isSame ? [] : [`certificate valid until ${dateOf(read.tls.certificate)}`],
+        commit: () => {
+          replace?.();
+          this.#config = config;
+          this.#tls = read.tls;
+          this.#read = versions;
+          this.#seen = versions;
+          this.#problem = undefined;
+        },
+      };
+    } catch (error) {
+      if (error instanceof TlsError) return { ok: false, reason: `tls: ${error.message}` };
+      throw error;
+    }
+  }
+
+  health(): PortHealth {
+    if (this.#listener === undefined) return { status: 'unhealthy' };
+    if (this.#tls === undefined) return { status: 'healthy' };
+    const { certificate } = this.#tls;
+    const reason = this.#problem ?? expiryWarning(certificate, this.#clock.nowMs());
+    return {
+      status: reason === undefined ? 'healthy' : 'degraded',
+      details: {
+        tls: { cert_file: certificate.certFile, names: certificate.names, expires_at: certificate.expiresAtMs },
+        ...(reason !== undefined && { reason }),
+      },
+    };
+  }
+
+  /** `scheme`: that without TLS. */
+  address(name: string, scheme: 'ws' | 'http'): ListenerAddress {
+    const { host, port } = this.#options;
+    const place = `${hostInUrl(host)}:${this.#listener?.port ?? port}`;
+    if (this.#config === undefined) return { name, address: `${scheme}://${place}` };
+    return { name, address: `${scheme}s://${place}`, tls: this.#tlsForPrograms() };
+  }
+
+  #tlsForPrograms(): ListenerTls {
+    if (this.#tls === undefined) return { ca_file: undefined, server_name: undefined };
+    const { certificate } = this.#tls;
+    const caFile = this.#config?.ca_file ?? (certificate.isSelfSigned ? certificate.certFile : undefined);
+    return {
+      ca_file: caFile === undefined ? undefined : resolve(caFile),
+      server_name: isValidFor(certificate, bareHost(this.#options.host)) ? undefined : nameIn(certificate),
+    };
+  }
+
+  #look(opened: TlsConfig): void {
+    const versions = versionsOf(this.#config ?? opened);
+    const isSettled = versions === this.#seen;
+    this.#seen = versions;
+    if (!isSettled || versions === this.#read) return;
+    this.#read = versions;
+    this.reconfigure().then((answer) => {
+      const { module } = this.#options;
+      if (!answer.ok) {
+        this.#problem = `The files of tls changed and cannot be used; the port keeps its certificate: ${answer.reason}`;
+        this.#logger.error(`${module}: ${this.#problem}`);
+        return;
+      }
+      answer.commit();
+      for (const change of answer.changes ?? []) this.#logger.info(`${module}: ${change}`);
+    });
+  }
+
+  #cannotOpen(reason: string): StartFailure {
+    return new StartFailure(78, `${this.#options.module} cannot open its port with tls: ${reason}`);
+  }
+}
+
+function readTls(config: TlsConfig, nowMs: number): ReadTls {
+  const { cert_file: certFile, key_file: keyFile, ca_file: caFile, min_version: minVersion } = config;
+  const { client_certificates: asked = 'none', client_ca_file: clientCaFile } = config;
+  try {
+    const certificate = readCertificate({ certFile, keyFile }, nowMs);
+    if (caFile !== undefined) readAuthorities('ca_file', caFile, nowMs);
+    const authorities = clientCaFile === undefined ? '' : readAuthorities('client_ca_file', clientCaFile, nowMs);
+    const clients = asked === 'none' ? undefined : { authorities, isRequired: asked === 'required' };
+    return { ok: true, tls: { certificate, minVersion, clients } };
+  } catch (error) {
+    if (error instanceof CertificateProblem) return { ok: false, reason: error.message };
+    throw error;
+  }
+}
+
+function versionsOf({ cert_file, key_file, client_ca_file }: TlsConfig): string {
+  const versions = [cert_file, key_file, client_ca_file ?? []].flat().map((file) => {
+    const status = statSync(file, { throwIfNoEntry: false });
+    return status === undefined ? 'absent' : `${status.ino} ${status.size} ${status.mtimeMs}`;
+  });
+  return versions.join('; ');
+}
+
+/**
+ * Close to its end. Certificates that live for days are renewed on their last days: for them it is the last third of
+ * their life.
+ */
+function expiryWarning({ validFromMs, expiresAtMs, certFile }: Certificate, nowMs: number): string | undefined {
+  const leftMs = expiresAtMs - nowMs;
+  if (leftMs > Math.min(WARN_MS, (expiresAtMs - validFromMs) / 3)) return undefined;
+  const at = new Date(expiresAtMs).toISOString();
+  if (leftMs <= 0) return `The certificate in '${certFile}' expired at ${at}: no client can connect. Replace the file`;
+  const left = leftMs > DAY_MS ? `${Math.floor(leftMs / DAY_MS)} days` : `${Math.ceil(leftMs / 3_600_000)} hours`;
+  return `The certificate in '${certFile}' expires in ${left}, at ${at}. Replace the file; the engine reads it again`;
+}
+
+function dateOf({ expiresAtMs }: Certificate): string {
+  return new Date(expiresAtMs).toISOString();
+}
+
+/** A name to check the certificate against where it has none of this machine. Any label fits `*`. */
+function nameIn({ names }: Certificate): string | undefined {
+  return names[0]?.replace(/^\*\./, 'svc.');
+}
