@@ -2,6 +2,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -64,8 +65,24 @@ export function readAuthorities(setting: string, file: string, nowMs: number): s
   return text;
 }
 
+/** What a program needs to trust a server with this certificate. */
+export interface Trust {
+  /** Absolute. Absent: the authorities of the system. */
+  readonly ca_file?: string;
+  /** The name to check the certificate against. Absent: the host that the program connects to. */
+  readonly server_name?: string;
+}
+
+/** `caFile`: of the authority, if it is known. `host`: the one to connect to. */
+export function trustFor(certificate: Certificate, caFile: string | undefined, host: string): Trust {
+  const authority = caFile ?? (certificate.isSelfSigned ? certificate.certFile : undefined);
+  // Any label fits `*`.
+  const name = isValidFor(certificate, host) ? undefined : certificate.names[0]?.replace(/^\*\./, 'svc.');
+  return { ...(authority && { ca_file: resolve(authority) }), ...(name && { server_name: name }) };
+}
+
 /** Whether the certificate is valid for a host name or an address. */
-export function isValidFor({ chain }: Pick<Certificate, 'chain'>, host: string): boolean {
+function isValidFor({ chain }: Pick<Certificate, 'chain'>, host: string): boolean {
   const leaf = new X509Certificate(chain);
   return leaf.checkIP(host) !== undefined || leaf.checkHost(host) !== undefined;
 }

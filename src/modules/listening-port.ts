@@ -1,24 +1,20 @@
 // The port of a module, with TLS or without: opens it, follows the files of its certificate, and reports its health.
-//
-// The files are looked at every few seconds: a watch misses changes that come through a symbolic link or on a network
-// file system, where certificates are often kept. They are written one after the other, so a change counts when a
-// second look finds the same.
 
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { bareHost, hostInUrl } from '../core/access/origin.ts';
+import { expiryWarning } from '../effects/certificate-expiry.ts';
 import {
   type Certificate,
   CertificateProblem,
-  isValidFor,
   readAuthorities,
   readCertificate,
+  trustFor,
 } from '../effects/certificates.ts';
+import { followFiles } from '../effects/file-changes.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import { TlsError, type TlsOptions } from '../transport/tls.ts';
 import type { Listener } from '../transport/transport.ts';
-import type { ListenerAddress, ListenerTls, ModuleContext, ModuleHealth, Reconfiguration } from './module.ts';
+import type { ListenerAddress, ModuleContext, ModuleHealth, Reconfiguration } from './module.ts';
 import type { TlsConfig } from './tls-settings.ts';
 
 export interface ListeningPortOptions {
@@ -36,10 +32,6 @@ interface PortHealth {
   readonly details?: object;
 }
 
-const LOOK_INTERVAL_MS = 2_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
-const WARN_MS = 30 * DAY_MS;
-
 export class ListeningPort {
   readonly #options: ListeningPortOptions;
   readonly #clock: ModuleContext['clock'];
@@ -47,10 +39,7 @@ export class ListeningPort {
   #config: TlsConfig | undefined;
   #tls: TlsOptions | undefined;
   #listener: Listener | undefined;
-  #stopLooking: (() => void) | undefined;
-  /** The versions of the files that were read last, and of the last look. */
-  #read = '';
-  #seen = '';
+  #stopFollowing: (() => void) | undefined;
   /** Why the files that are there now are not in use. */
   #problem: string | undefined;
 
@@ -68,8 +57,6 @@ export class ListeningPort {
       this.#listener = await listen(undefined);
       return;
     }
-    this.#read = versionsOf(config);
-    this.#seen = this.#read;
     const read = readTls(config, this.#clock.nowMs());
     if (!read.ok) throw this.#cannotOpen(read.reason);
     try {
@@ -78,7 +65,11 @@ export class ListeningPort {
       throw error instanceof TlsError ? this.#cannotOpen(error.message) : error;
     }
     this.#tls = read.tls;
-    this.#stopLooking = this.#clock.every(LOOK_INTERVAL_MS, () => this.#look(config));
+    this.#stopFollowing = followFiles(
+      () => filesOf(this.#config ?? config),
+      this.#clock,
+      () => this.#follow(),
+    );
   }
 
   stopAccepting(): void {
@@ -86,7 +77,7 @@ export class ListeningPort {
   }
 
   close(): void {
-    this.#stopLooking?.();
+    this.#stopFollowing?.();
     this.#listener?.close();
   }
 
@@ -99,7 +90,6 @@ export class ListeningPort {
     if (config.client_certificates !== this.#config?.client_certificates) {
       return { ok: false, reason: 'tls.client_certificates can only change with a new start of the engine' };
     }
-    const versions = versionsOf(config);
     const read = readTls(config, this.#clock.nowMs());
     if (!read.ok) return { ok: false, reason: `tls: ${read.reason}` };
     const isSame = isDeepStrictEqual(read.tls, this.#tls);
@@ -112,8 +102,6 @@ export class ListeningPort {
           replace?.();
           this.#config = config;
           this.#tls = read.tls;
-          this.#read = versions;
-          this.#seen = versions;
           this.#problem = undefined;
         },
       };
@@ -142,25 +130,14 @@ export class ListeningPort {
     const { host, port } = this.#options;
     const place = `${hostInUrl(host)}:${this.#listener?.port ?? port}`;
     if (this.#config === undefined) return { name, address: `${scheme}://${place}` };
-    return { name, address: `${scheme}s://${place}`, tls: this.#tlsForPrograms() };
-  }
-
-  #tlsForPrograms(): ListenerTls {
-    if (this.#tls === undefined) return { ca_file: undefined, server_name: undefined };
-    const { certificate } = this.#tls;
-    const caFile = this.#config?.ca_file ?? (certificate.isSelfSigned ? certificate.certFile : undefined);
     return {
-      ca_file: caFile === undefined ? undefined : resolve(caFile),
-      server_name: isValidFor(certificate, bareHost(this.#options.host)) ? undefined : nameIn(certificate),
+      name,
+      address: `${scheme}s://${place}`,
+      tls: this.#tls ? trustFor(this.#tls.certificate, this.#config.ca_file, bareHost(host)) : {},
     };
   }
 
-  #look(opened: TlsConfig): void {
-    const versions = versionsOf(this.#config ?? opened);
-    const isSettled = versions === this.#seen;
-    this.#seen = versions;
-    if (!isSettled || versions === this.#read) return;
-    this.#read = versions;
+  #follow(): void {
     this.reconfigure().then((answer) => {
       const { module } = this.#options;
       if (!answer.ok) {
@@ -193,32 +170,10 @@ function readTls(config: TlsConfig, nowMs: number): ReadTls {
   }
 }
 
-function versionsOf({ cert_file, key_file, client_ca_file }: TlsConfig): string {
-  const versions = [cert_file, key_file, client_ca_file ?? []].flat().map((file) => {
-    const status = statSync(file, { throwIfNoEntry: false });
-    return status === undefined ? 'absent' : `${status.ino} ${status.size} ${status.mtimeMs}`;
-  });
-  return versions.join('; ');
-}
-
-/**
- * Close to its end. Certificates that live for days are renewed on their last days: for them it is the last third of
- * their life.
- */
-function expiryWarning({ validFromMs, expiresAtMs, certFile }: Certificate, nowMs: number): string | undefined {
-  const leftMs = expiresAtMs - nowMs;
-  if (leftMs > Math.min(WARN_MS, (expiresAtMs - validFromMs) / 3)) return undefined;
-  const at = new Date(expiresAtMs).toISOString();
-  if (leftMs <= 0) return `The certificate in '${certFile}' expired at ${at}: no client can connect. Replace the file`;
-  const left = leftMs > DAY_MS ? `${Math.floor(leftMs / DAY_MS)} days` : `${Math.ceil(leftMs / 3_600_000)} hours`;
-  return `The certificate in '${certFile}' expires in ${left}, at ${at}. Replace the file; the engine reads it again`;
+function filesOf({ cert_file, key_file, client_ca_file }: TlsConfig): string[] {
+  return [cert_file, key_file, client_ca_file ?? []].flat();
 }
 
 function dateOf({ expiresAtMs }: Certificate): string {
   return new Date(expiresAtMs).toISOString();
-}
-
-/** A name to check the certificate against where it has none of this machine. Any label fits `*`. */
-function nameIn({ names }: Certificate): string | undefined {
-  return names[0]?.replace(/^\*\./, 'svc.');
 }

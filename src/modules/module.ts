@@ -6,6 +6,7 @@ import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-field
 import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
 import type { MessageRateLimits } from '../core/limits/message-rate.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
+import type { Trust } from '../effects/certificates.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { OpenFiles } from '../effects/open-files.ts';
@@ -200,15 +201,7 @@ export interface ListenerAddress {
   readonly name: string;
   readonly address: string;
   /** For `wss://` and `https://`. */
-  readonly tls?: ListenerTls;
-}
-
-/** What a program on this machine needs to trust a listener. */
-export interface ListenerTls {
-  /** Absolute. `undefined`: the authorities of the system. */
-  readonly ca_file: string | undefined;
-  /** The name to check the certificate against; `undefined`: the host of the address. */
-  readonly server_name: string | undefined;
+  readonly tls?: Trust;
 }
 
 export interface ModuleHealth {

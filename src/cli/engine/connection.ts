@@ -8,6 +8,7 @@ import type { Action } from '../../sdk/calls/actions.ts';
 import { isSvcError, type SvcError } from '../../sdk/calls/errors.ts';
 import type { StateClient } from '../../sdk/data/state-client.ts';
 import type { SvcStream } from '../../sdk/streams/streams.ts';
+import type { TlsOptions } from '../../sdk/worker/options.ts';
 import type { Platform } from '../../sdk/worker/platform.ts';
 import type { Context } from '../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../kernel/failures.ts';
@@ -15,6 +16,7 @@ import type { CONNECTION_FLAGS } from '../kernel/flags.ts';
 import { printedNumber, withNumberWatch } from '../text/number-loss.ts';
 import { formatDuration } from '../text/times.ts';
 import { callFailure } from './call-failure.ts';
+import { tlsOf } from './tls.ts';
 
 export interface CallSettings {
   readonly timeoutMs?: number;
@@ -52,8 +54,9 @@ export async function withEngine<T>(
   const token = await readToken(context);
   const startedMs = terminal.elapsedMs();
   // The socket library is slow to load: help texts and usage errors do not need it.
-  const { createWorker, nodePlatform } = await import('../../sdk/internal.ts');
-  const shown = output.showsWire ? await loggedPlatform(nodePlatform, output) : nodePlatform;
+  const { createWorker, nodePlatform, withTls } = await import('../../sdk/internal.ts');
+  const secured = withTlsOf(context, (tls) => withTls(nodePlatform, flags.url, { tls }));
+  const shown = output.showsWire ? await loggedPlatform(secured, output) : secured;
   const loss: { number?: string } = {};
   const noteLoss = (number: string): void => {
     loss.number ??= number;
@@ -109,6 +112,15 @@ export async function withEngine<T>(
   } finally {
     if (loss.number !== undefined) output.warn(lossText(loss.number));
     await caller.shutdown();
+  }
+}
+
+/** A file of TLS that cannot be read is the user's to correct. */
+export function withTlsOf<T>(context: ConnectionContext, use: (tls: TlsOptions | undefined) => T): T {
+  try {
+    return use(tlsOf(context.flags.url, context));
+  } catch (error) {
+    throw isSvcError(error) ? usageFailure(`${error.message}.`) : error;
   }
 }
 

@@ -15,12 +15,27 @@ export interface SvcContext {
   readonly url?: string;
   readonly http_url?: string;
   readonly token_file?: string;
+  readonly ca_file?: string;
+  /** The user's own, for an engine that requires one. */
+  readonly cert_file?: string;
+  readonly key_file?: string;
+  readonly server_name?: string;
 }
 
 export interface Contexts {
   readonly current: string | undefined;
   readonly byName: ReadonlyMap<string, SvcContext>;
 }
+
+const CONTEXT_FIELDS = [
+  'url',
+  'http_url',
+  'token_file',
+  'ca_file',
+  'cert_file',
+  'key_file',
+  'server_name',
+] as const satisfies readonly (keyof SvcContext)[];
 
 export const CONTEXT_NAME = /^[\w.-]{1,64}$/;
 
@@ -65,6 +80,10 @@ export function withContext(env: Environment, wanted: string | undefined): Envir
   };
   fill('SVC_URL', context.url);
   fill('SVC_HTTP_URL', context.http_url);
+  fill('SVC_CA_FILE', context.ca_file);
+  fill('SVC_CERT_FILE', context.cert_file);
+  fill('SVC_KEY_FILE', context.key_file);
+  fill('SVC_SERVER_NAME', context.server_name);
   // A token in the environment takes precedence over the file of the context.
   if (!env.SVC_TOKEN) fill('SVC_TOKEN_FILE', context.token_file);
   return filled;
@@ -81,8 +100,8 @@ export function unknownContext(name: string, { byName }: Contexts): CliFailure {
 }
 
 function readContext(entry: JsonRecord): SvcContext {
-  const [url, http, token] = [textIn(entry, 'url'), textIn(entry, 'http_url'), textIn(entry, 'token_file')];
-  return { ...(url && { url }), ...(http && { http_url: http }), ...(token && { token_file: token }) };
+  const given = CONTEXT_FIELDS.map((field) => [field, textIn(entry, field)] as const).filter(([, text]) => text);
+  return Object.fromEntries(given);
 }
 
 function parse(text: string, file: string): JsonRecord {

@@ -159,7 +159,12 @@ export async function namesFor(terminal: Terminal, kind: OperandKind, before: re
     const question = QUESTIONS(kind, before);
     const timeoutMs = Number(env.SVC_COMPLETION_MS) || ANSWER_MS_DEFAULT;
     return await cachedNames(
-      { url: env.SVC_URL || URL_DEFAULT, token: env.SVC_TOKEN || undefined, timeoutMs },
+      {
+        url: env.SVC_URL || URL_DEFAULT,
+        token: env.SVC_TOKEN || undefined,
+        caFile: env.SVC_CA_FILE || undefined,
+        timeoutMs,
+      },
       question,
     );
   } catch {
@@ -171,6 +176,7 @@ export async function namesFor(terminal: Terminal, kind: OperandKind, before: re
 interface Engine {
   readonly url: string;
   readonly token: string | undefined;
+  readonly caFile: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -193,17 +199,19 @@ async function cachedNames(engine: Engine, question: Question): Promise<string[]
   return names;
 }
 
-async function ask({ url, token, timeoutMs }: Engine, { functionId, payload }: Question): Promise<unknown> {
+async function ask({ url, token, caFile, timeoutMs }: Engine, { functionId, payload }: Question): Promise<unknown> {
   // Cached names need no connection.
-  const { createWorker } = await import('../../sdk/internal.ts');
-  const caller = createWorker(url, {
+  const { createWorker, nodePlatform, withTls } = await import('../../sdk/internal.ts');
+  const tls = url.startsWith('wss:') ? { ca_file: caFile } : undefined;
+  const options = {
     announce: false,
     reconnect: false,
     handle_signals: false,
     timeout_ms: timeoutMs,
     ...(token !== undefined && { token }),
     log: () => {},
-  });
+  };
+  const caller = createWorker(url, options, withTls(nodePlatform, url, { tls }));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('late')), timeoutMs);

@@ -142,6 +142,29 @@ export const OUTPUT_FLAGS = {
 /** Commands that ask no question accept the answer flags, too: a script can pass them to all commands. */
 export const GLOBAL_FLAGS = { ...OUTPUT_FLAGS, ...CONFIRM_FLAGS } as const;
 
+/** For addresses with `wss://` and `https://`. */
+export const TLS_FLAGS = {
+  'ca-file': {
+    kind: 'text',
+    placeholder: '<file>',
+    env: 'SVC_CA_FILE',
+    help: 'With wss:// or https://: the only authority to trust, PEM.',
+  },
+  'cert-file': {
+    kind: 'text',
+    placeholder: '<file>',
+    env: 'SVC_CERT_FILE',
+    help: 'Your certificate, for an engine that requires one.',
+  },
+  'key-file': { kind: 'text', placeholder: '<file>', env: 'SVC_KEY_FILE', help: 'Its private key.' },
+  'server-name': {
+    kind: 'text',
+    placeholder: '<name>',
+    env: 'SVC_SERVER_NAME',
+    help: "Name in the engine's certificate, if not the host.",
+  },
+} as const satisfies FlagTable;
+
 export const CONNECTION_FLAGS = {
   url: {
     kind: 'text',
@@ -156,6 +179,7 @@ export const CONNECTION_FLAGS = {
     env: 'SVC_TOKEN_FILE',
     help: 'File that holds the bridge token. SVC_TOKEN may hold the token itself.',
   },
+  ...TLS_FLAGS,
   context: {
     kind: 'text',
     placeholder: '<name>',

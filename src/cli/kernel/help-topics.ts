@@ -40,6 +40,9 @@ const ENV = `Environment variables
   SVC_TOKEN     The bridge token itself. --token-file takes precedence. No
                 flag takes a token: process lists would show it.
   SVC_TOKEN_FILE  File that holds it, like --token-file.
+  SVC_CA_FILE   Authority to trust with wss:// and https://, like --ca-file.
+  SVC_CERT_FILE, SVC_KEY_FILE  Your certificate and its key, like --cert-file.
+  SVC_SERVER_NAME  Name in the engine's certificate, like --server-name.
   SVC_HTTP_URL  HTTP address of the engine, like --http-url.
                 Default http://127.0.0.1:3111
   SVC_CONTEXT   Name of a saved engine, like --context; see: svc context list.

@@ -1,26 +1,27 @@
 // The console server as the worker `svc-console`: lists show it by that name, and the connection reports at once when
 // the engine comes and goes (APP-1, APP-2).
 
-import { hostInUrl } from '../../core/access/origin.ts';
-import { createWorker } from '../../sdk/internal.ts';
+import { createWorker, nodePlatform, withTls } from '../../sdk/internal.ts';
+import type { InternalOptions } from '../../sdk/worker/options.ts';
 import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import type { EngineLink } from '../api/console-server.ts';
+import type { EngineAddress } from './engine-address.ts';
 import type { ConsoleOptions } from './options.ts';
 import { START_HINT } from './proxy.ts';
 
 export class BridgeLink {
-  readonly #options: ConsoleOptions;
+  readonly #engine: EngineAddress;
   readonly #worker: SvcWorker;
   #isConnected = false;
   #sinceMs = Date.now();
   #error: string | null = null;
 
   /** `printLine` receives a line for the user who started the server. */
-  constructor(options: ConsoleOptions, printLine: (line: string) => void) {
-    this.#options = options;
-    const { engineHost, bridgePort, token } = options;
-    const url = `ws://${hostInUrl(engineHost)}:${bridgePort}`;
-    this.#worker = createWorker(url, {
+  constructor({ token, trust }: ConsoleOptions, engine: EngineAddress, printLine: (line: string) => void) {
+    this.#engine = engine;
+    const url = engine.workers;
+    const tls = url.startsWith('wss:') ? (trust ?? {}) : undefined;
+    const workerOptions: InternalOptions = {
       worker_name: 'svc-console',
       description: 'The console server',
       handle_signals: false,
@@ -28,7 +29,8 @@ export class BridgeLink {
       log: (level, message) => {
         if (level !== 'info') this.#error = message;
       },
-    });
+    };
+    this.#worker = createWorker(url, workerOptions, withTls(nodePlatform, url, { tls }));
     for (const event of ['connected', 'reconnected'] as const) {
       this.#worker.on(event, () => {
         if (!this.#isConnected) printLine(`Connected to the engine at ${url}`);
@@ -45,11 +47,11 @@ export class BridgeLink {
   }
 
   facts(): EngineLink {
-    const { engineHost, enginePort, streamPort, bridgePort } = this.#options;
+    const { http, streams, workers } = this.#engine;
     return {
-      http_url: `http://${hostInUrl(engineHost)}:${enginePort}`,
-      stream_url: `ws://${hostInUrl(engineHost)}:${streamPort}`,
-      bridge_url: `ws://${hostInUrl(engineHost)}:${bridgePort}`,
+      http_url: http,
+      stream_url: streams,
+      bridge_url: workers,
       connected: this.#isConnected,
       since: this.#sinceMs,
       error: this.#isConnected ? null : this.#error,

@@ -4,11 +4,10 @@
 // The browser chooses the path, never the host: every request goes to the address that this server was started with, no
 // redirect is followed, and requests below /_console have to use /api, with its own rules.
 
-import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { bareHost, hostInUrl } from '../../core/access/origin.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HTTP_RESPONSE_BYTES_MAX, type HttpRequest, type HttpResponse } from '../api/console-server.ts';
 import type { ErrorEnvelope } from '../api/envelope.ts';
-import type { ConsoleOptions } from './options.ts';
+import type { EngineAddress } from './engine-address.ts';
 import { securityHeaders } from './pages.ts';
 
 const REQUEST_BYTES_MAX = 8 * 1_024 * 1_024;
@@ -20,7 +19,7 @@ const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIO
 
 /** Answers in every case. Its caller has checked that the user may make changes. */
 export async function sendHttpRequest(
-  options: ConsoleOptions,
+  engine: EngineAddress,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -36,17 +35,16 @@ export async function sendHttpRequest(
     return;
   }
   try {
-    answer(response, 200, await send(options, asked, response));
+    answer(response, 200, await send(engine, asked, response));
   } catch (error) {
     if (error instanceof TimeIsOver) {
       answer(response, 504, { error: { code: 'TIMEOUT', message: error.message } } satisfies ErrorEnvelope);
       return;
     }
     const reason = error instanceof Error ? error.message : String(error);
-    const address = `http://${hostInUrl(options.engineHost)}:${options.enginePort}`;
     // A header or path that cannot be sent is the client's fault, every other failure is the connection's.
     const isAskers = error instanceof TypeError;
-    const message = isAskers ? reason : `The engine does not answer at ${address} (${reason})`;
+    const message = isAskers ? reason : `The engine does not answer at ${engine.http} (${reason})`;
     const failed: ErrorEnvelope = { error: { code: isAskers ? 'BAD_REQUEST' : 'ENGINE_UNREACHABLE', message } };
     answer(response, isAskers ? 400 : 502, failed);
   }
@@ -54,17 +52,10 @@ export async function sendHttpRequest(
 
 class TimeIsOver extends Error {}
 
-function send(options: ConsoleOptions, asked: HttpRequest, response: ServerResponse): Promise<HttpResponse> {
+function send(engine: EngineAddress, asked: HttpRequest, response: ServerResponse): Promise<HttpResponse> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
-    const outgoing = request({
-      host: bareHost(options.engineHost),
-      port: options.enginePort,
-      method: asked.method,
-      path: asked.path,
-      headers: headersOf(asked),
-      agent: false,
-    });
+    const outgoing = engine.request({ method: asked.method, path: asked.path, headers: headersOf(asked) }, false);
     const timeoutMs = asked.timeout_ms ?? TIMEOUT_MS;
     let stop = (): void => {
       outgoing.destroy(new TimeIsOver(`No answer came within ${timeoutMs} ms`));

@@ -1,8 +1,7 @@
 // The binary `svc-console`: the console server alone, without the engine's package.
 
 import { parseArgs } from 'node:util';
-import { hostInUrl } from '../../core/access/origin.ts';
-import { type ConsoleOptions, ConsoleStartError, isOn, readToken } from './options.ts';
+import { type ConsoleOptions, ConsoleStartError, isOn, readEngineTls, readPagesTls, readToken } from './options.ts';
 import { startConsole } from './server.ts';
 
 const USAGE = `Usage: svc-console [flags]
@@ -13,6 +12,14 @@ const USAGE = `Usage: svc-console [flags]
       --engine-port <port>        Its HTTP port. Default 3111
       --ws-port <port>            Its stream port. Default 3112
       --bridge-port <port>        Its worker port. Default 49134
+      --engine-tls <ports>        Those with TLS: all, or a list of http, streams, workers
+      --ca-file <file>            Authority to trust there, PEM (SVC_CA_FILE)
+      --cert-file <file>          Own certificate for an engine that requires one (SVC_CERT_FILE)
+      --key-file <file>           Its private key (SVC_KEY_FILE)
+      --server-name <name>        Name in the engine's certificate, if not its host (SVC_SERVER_NAME)
+      --tls-cert-file <file>      Certificate for the pages: serve them on https://
+      --tls-key-file <file>       Its private key
+      --tls-min-version <version> TLSv1.2 or TLSv1.3. Default TLSv1.2
       --token-file <file>         File with the bridge token; SVC_TOKEN may hold it itself
       --read-only                 Nothing can be changed
       --enable-flow               Show the Flow page (SVC_ENABLE_FLOW)
@@ -37,6 +44,14 @@ async function main(): Promise<void> {
       'engine-port': { type: 'string' },
       'ws-port': { type: 'string' },
       'bridge-port': { type: 'string' },
+      'engine-tls': { type: 'string' },
+      'ca-file': { type: 'string' },
+      'cert-file': { type: 'string' },
+      'key-file': { type: 'string' },
+      'server-name': { type: 'string' },
+      'tls-cert-file': { type: 'string' },
+      'tls-key-file': { type: 'string' },
+      'tls-min-version': { type: 'string' },
       'token-file': { type: 'string' },
       'read-only': { type: 'boolean' },
       'enable-flow': { type: 'boolean' },
@@ -59,6 +74,18 @@ async function main(): Promise<void> {
     enginePort: portOf('engine-port'),
     streamPort: portOf('ws-port'),
     bridgePort: portOf('bridge-port'),
+    engineTls: readEngineTls(values['engine-tls']),
+    trust: {
+      ca_file: values['ca-file'] ?? (env.SVC_CA_FILE || undefined),
+      cert_file: values['cert-file'] ?? (env.SVC_CERT_FILE || undefined),
+      key_file: values['key-file'] ?? (env.SVC_KEY_FILE || undefined),
+      server_name: values['server-name'] ?? (env.SVC_SERVER_NAME || undefined),
+    },
+    tls: readPagesTls({
+      certFile: values['tls-cert-file'],
+      keyFile: values['tls-key-file'],
+      minVersion: values['tls-min-version'],
+    }),
     token: readToken(values['token-file'], env),
     isReadOnly: values['read-only'] ?? false,
     hasFlow: (values['enable-flow'] ?? false) || isOn(env.SVC_ENABLE_FLOW),
@@ -67,7 +94,9 @@ async function main(): Promise<void> {
   const printLine = (line: string): void => void process.stderr.write(`${line}\n`);
   const running = await startConsole(options, printLine);
   process.stdout.write(`${running.url}\n`);
-  printLine(`The engine is expected at http://${hostInUrl(options.engineHost)}:${options.enginePort}`);
+  printLine(`The engine is expected at ${running.engine}`);
+  // On a terminal the signal means that the terminal was closed.
+  if (!process.stderr.isTTY) process.on('SIGHUP', () => running.refresh());
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       running.stop().then(() => process.exit(signal === 'SIGINT' ? 130 : 0));

@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { isLoopbackHost } from '../../core/access/origin.ts';
+import type { CertificateFiles } from '../../effects/certificates.ts';
+import type { TlsOptions } from '../../sdk/worker/options.ts';
 
 export interface ConsoleOptions {
   readonly host: string;
@@ -10,12 +12,24 @@ export interface ConsoleOptions {
   readonly enginePort: number;
   readonly streamPort: number;
   readonly bridgePort: number;
+  /** Those of these ports that have TLS. */
+  readonly engineTls?: ReadonlySet<EnginePort>;
+  /** Whom to trust there. */
+  readonly trust?: TlsOptions;
+  /** TLS of the pages. */
+  readonly tls?: PagesTls | undefined;
   /** The token that browsers have to send and that the engine gets. `undefined`: none. */
   readonly token: string | undefined;
   readonly isReadOnly: boolean;
   readonly hasFlow: boolean;
   /** The name under which traces show the calls of its users. `undefined`: none. */
   readonly serviceName: string | undefined;
+}
+
+export type EnginePort = 'http' | 'streams' | 'workers';
+
+export interface PagesTls extends CertificateFiles {
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
 /** The console server cannot start. The text is for the user. */
@@ -61,4 +75,31 @@ export function readToken(
 /** `1`, `true`, `yes` and `on`, ignoring case. */
 export function isOn(value: string | undefined): boolean {
   return /^(1|true|yes|on)$/i.test(value ?? '');
+}
+
+const ENGINE_PORTS = ['http', 'streams', 'workers'] as const satisfies readonly EnginePort[];
+
+/** `all`, or some of the ports in a list with commas; `undefined` for none. */
+export function readEngineTls(text: string | undefined): ReadonlySet<EnginePort> {
+  if (text === undefined) return new Set();
+  if (text === 'all') return new Set(ENGINE_PORTS);
+  const ports = text.split(',').map((name) => ENGINE_PORTS.find((port) => port === name.trim()));
+  if (ports.every((port) => port !== undefined)) return new Set(ports);
+  throw new ConsoleStartError(`--engine-tls is '${text}': expected all, or a list of ${ENGINE_PORTS.join(', ')}.`);
+}
+
+export interface PagesTlsFlags {
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly minVersion: string | undefined;
+}
+
+/** `undefined`: the pages are served without TLS. */
+export function readPagesTls({ certFile, keyFile, minVersion = 'TLSv1.2' }: PagesTlsFlags): PagesTls | undefined {
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined) {
+    throw new ConsoleStartError('--tls-cert-file and --tls-key-file are given together or not at all.');
+  }
+  if (minVersion === 'TLSv1.2' || minVersion === 'TLSv1.3') return { certFile, keyFile, minVersion };
+  throw new ConsoleStartError(`--tls-min-version is '${minVersion}': expected TLSv1.2 or TLSv1.3.`);
 }

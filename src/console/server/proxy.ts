@@ -1,9 +1,9 @@
 // `/api/*` of the console server is `/_console/v1/*` of the engine: one origin for the browser, so that CORS is not
 // needed. Only the headers are read or changed on the way.
 
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { bareHost, hostInUrl } from '../../core/access/origin.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_PREFIX, type ErrorEnvelope } from '../api/envelope.ts';
+import type { EngineAddress } from './engine-address.ts';
 import type { ConsoleOptions } from './options.ts';
 import { securityHeaders } from './pages.ts';
 
@@ -16,23 +16,17 @@ const RETURNED = ['content-type', 'content-length', 'allow', 'retry-after', 'cac
 
 export class ApiProxy {
   readonly #options: ConsoleOptions;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  readonly #engine: EngineAddress;
 
-  constructor(options: ConsoleOptions) {
+  constructor(options: ConsoleOptions, engine: EngineAddress) {
     this.#options = options;
+    this.#engine = engine;
   }
 
   /** `url`: path and query, percent escapes as they came. */
   pass(incoming: IncomingMessage, url: string, response: ServerResponse): void {
-    const { engineHost, enginePort } = this.#options;
-    const outgoing = request({
-      host: bareHost(engineHost),
-      port: enginePort,
-      method: incoming.method,
-      path: `${API_PREFIX}/${url.slice(API_PATH.length)}`,
-      headers: this.#headersFor(incoming),
-      agent: this.#agent,
-    });
+    const path = `${API_PREFIX}/${url.slice(API_PATH.length)}`;
+    const outgoing = this.#engine.request({ method: incoming.method, path, headers: this.#headersFor(incoming) }, true);
     outgoing.on('response', (answer) => {
       const headers = Object.entries(answer.headers).filter(
         ([name]) => RETURNED.includes(name) || name.startsWith('x-svc-'),
@@ -46,13 +40,9 @@ export class ApiProxy {
     incoming.pipe(outgoing);
   }
 
-  stop(): void {
-    this.#agent.destroy();
-  }
-
   #headersFor(incoming: IncomingMessage): Record<string, string> {
-    const { engineHost, enginePort, token, serviceName } = this.#options;
-    const headers: Record<string, string> = { host: `${hostInUrl(engineHost)}:${enginePort}` };
+    const { token, serviceName } = this.#options;
+    const headers: Record<string, string> = { host: this.#engine.httpHost };
     for (const name of FORWARDED) {
       const value = incoming.headers[name];
       if (typeof value === 'string') headers[name] = value;
@@ -69,8 +59,7 @@ export class ApiProxy {
       response.destroy();
       return;
     }
-    const { engineHost, enginePort } = this.#options;
-    const address = `http://${hostInUrl(engineHost)}:${enginePort}`;
+    const address = this.#engine.http;
     const reason = 'code' in error ? String(error.code) : error.message;
     const body: ErrorEnvelope = {
       error: {

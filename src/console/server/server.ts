@@ -2,15 +2,17 @@
 //
 // It starts and runs without an engine (APP-1): pages and facts about this server are always answered.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { bareHost, hostInUrl } from '../../core/access/origin.ts';
 import { SDK_VERSION } from '../../sdk/worker/announcement.ts';
 import { CONSOLE_INFO_PATH, type ConsoleInfo, HTTP_REQUEST_PATH } from '../api/console-server.ts';
 import type { ErrorEnvelope } from '../api/envelope.ts';
+import { EngineAddress } from './engine-address.ts';
 import { BridgeLink } from './engine-link.ts';
 import { Guard, type Offence } from './guard.ts';
 import { sendHttpRequest } from './http-request.ts';
 import { type ConsoleOptions, ConsoleStartError, checkOptions } from './options.ts';
+import { createPageServer } from './page-server.ts';
 import { Pages, securityHeaders } from './pages.ts';
 import { API_PATH, ApiProxy } from './proxy.ts';
 import { SocketProxy } from './sockets.ts';
@@ -18,7 +20,11 @@ import { SocketProxy } from './sockets.ts';
 export interface RunningConsole {
   /** With the port that was chosen. */
   readonly url: string;
+  /** Where it expects the HTTP port of the engine. */
+  readonly engine: string;
   stop(): Promise<void>;
+  /** Reads the certificate of the pages again. */
+  refresh(): void;
 }
 
 /** Rejects with a `ConsoleStartError`. `printLine` receives lines for the user who started the server. */
@@ -29,18 +35,22 @@ export async function startConsole(
   checkOptions(options);
   const guard = new Guard(options);
   const pages = new Pages();
-  const server = createServer();
+  const engine = new EngineAddress(options);
+  const { server, refresh, stop: stopFollowing } = createPageServer(options, printLine);
   const port = await listen(server, options);
-  const link = new BridgeLink(options, printLine);
-  const proxy = new ApiProxy(options);
-  const sockets = new SocketProxy(options, guard);
-  server.on('request', (request, response) => take({ options, guard, pages, proxy, link }, request, response));
+  const link = new BridgeLink(options, engine, printLine);
+  const proxy = new ApiProxy(options, engine);
+  const sockets = new SocketProxy(options, engine, guard);
+  server.on('request', (request, response) => take({ options, guard, pages, proxy, link, engine }, request, response));
   sockets.listen(server);
   return {
-    url: `http://${hostInUrl(options.host)}:${port}/`,
+    url: `http${options.tls === undefined ? '' : 's'}://${hostInUrl(options.host)}:${port}/`,
+    engine: engine.http,
+    refresh,
     async stop() {
+      stopFollowing();
       sockets.stop();
-      proxy.stop();
+      engine.stop();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await link.stop();
@@ -69,10 +79,11 @@ interface RequestHandlers {
   readonly pages: Pages;
   readonly proxy: ApiProxy;
   readonly link: BridgeLink;
+  readonly engine: EngineAddress;
 }
 
 function take(
-  { options, guard, pages, proxy, link }: RequestHandlers,
+  { options, guard, pages, proxy, link, engine }: RequestHandlers,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -84,7 +95,7 @@ function take(
     const offence = guard.dataOffence(request) ?? guard.tokenOffence(request) ?? guard.readOnlyOffence(request, path);
     if (offence !== undefined) return refuse(response, offence);
     if (path !== HTTP_REQUEST_PATH || method !== 'POST') return proxy.pass(request, url, response);
-    sendHttpRequest(options, request, response).catch(() => response.destroy());
+    sendHttpRequest(engine, request, response).catch(() => response.destroy());
     return;
   }
   if (method !== 'GET' && method !== 'HEAD') return refuse(response, GET_ONLY);

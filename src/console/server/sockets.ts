@@ -4,14 +4,16 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import { hostInUrl } from '../../core/access/origin.ts';
 import { TOKEN_SUBPROTOCOL_PREFIX } from '../api/console-server.ts';
 import type { LiveRequest } from '../api/live.ts';
+import type { EngineAddress } from './engine-address.ts';
 import type { Guard, Offence } from './guard.ts';
 import { NEEDS_TOKEN } from './guard.ts';
 import type { ConsoleOptions } from './options.ts';
 
 const LIVE_PATH = '/api/live';
+/** Of the engine. */
+const LIVE_SOCKET_PATH = '/_console/v1/live';
 const STREAM_PREFIX = '/ws/stream/';
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 /** Frames that arrived before the other side was open. */
@@ -26,6 +28,7 @@ const UNAUTHORIZED = 4401;
 
 export class SocketProxy {
   readonly #options: ConsoleOptions;
+  readonly #engine: EngineAddress;
   readonly #guard: Guard;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -34,8 +37,9 @@ export class SocketProxy {
     handleProtocols: (offers) => [...offers].find((name) => !name.startsWith(TOKEN_SUBPROTOCOL_PREFIX)) ?? false,
   });
 
-  constructor(options: ConsoleOptions, guard: Guard) {
+  constructor(options: ConsoleOptions, engine: EngineAddress, guard: Guard) {
     this.#options = options;
+    this.#engine = engine;
     this.#guard = guard;
   }
 
@@ -87,32 +91,26 @@ export class SocketProxy {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== '' && !name.startsWith(TOKEN_SUBPROTOCOL_PREFIX));
-    const { streamPort } = this.#options;
     this.#join(
       browser,
-      `${streamPort}${url}`,
-      (address) => new WebSocket(address, offers, DIAL),
+      () => new WebSocket(`${this.#engine.streams}${url}`, offers, { ...DIAL, ...this.#engine.secured('streams') }),
       () => false,
     );
   }
 
   #dialLive(browser: WebSocket): void {
-    const { enginePort, token } = this.#options;
+    const { token } = this.#options;
     const options = { ...DIAL, ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }) };
-    const dial = (address: string): WebSocket => new WebSocket(address, options);
-    this.#join(browser, `${enginePort}/_console/v1/live`, dial, takesAuth);
+    const address = `${this.#engine.httpSocket}${LIVE_SOCKET_PATH}`;
+    const dial = () => new WebSocket(address, { ...options, ...this.#engine.secured('http') });
+    this.#join(browser, dial, takesAuth);
   }
 
-  /** `place`: port and path on the engine's host. `isOurs`: frames of the browser that the engine does not get. */
-  #join(
-    browser: WebSocket,
-    place: string,
-    dial: (address: string) => WebSocket,
-    isOurs: (data: RawData) => boolean,
-  ): void {
+  /** `isOurs`: frames of the browser that the engine does not get. */
+  #join(browser: WebSocket, dial: () => WebSocket, isOurs: (data: RawData) => boolean): void {
     let engine: WebSocket;
     try {
-      engine = dial(`ws://${hostInUrl(this.#options.engineHost)}:${place}`);
+      engine = dial();
     } catch {
       // The library refuses such an address, which a browser may have invented.
       browser.close(TRY_AGAIN_LATER, 'the engine has no such address');

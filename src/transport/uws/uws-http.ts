@@ -24,7 +24,7 @@ import { addWebSocketRoute } from './uws-sockets.ts';
 export function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const state = new UwsHttpPort(clock, options);
   const { host, port, tls, sockets } = options;
-  return openOnUws(uws, clock, {
+  return openOnUws(uws, {
     host,
     port,
     tls,

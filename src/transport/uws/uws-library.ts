@@ -82,6 +82,11 @@ export interface UwsApp {
   filter(changed: (response: UwsResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, listening: (token: unknown) => void): UwsApp;
   close(): void;
+  /** What `addChildAppDescriptor` takes. */
+  getDescriptor(): unknown;
+  /** From now on connections that this app accepts are given to that one. Both have TLS, or neither. */
+  addChildAppDescriptor(descriptor: unknown): void;
+  removeChildAppDescriptor(descriptor: unknown): void;
 }
 
 export interface Uws {

@@ -1,14 +1,13 @@
-// An open port on uWebSockets.js. With TLS it can be opened again with another certificate.
+// An open port on uWebSockets.js. With TLS it can go over to another certificate.
 //
 // Traps of the library: two servers may silently share one port (the engine asks for exclusive use). An app keeps the
 // certificate that it was created with, except for clients that name the server, which a client that connects by
-// address does not do. So another certificate needs another app, which takes the port over; connections stay with the
-// app that accepted them. The library keeps every app, about 33 KiB each, until the process ends. A port that it was
-// given as 0 cannot be taken over while a connection is open, so with TLS the number is chosen beforehand.
+// address does not do. So with TLS one app only accepts connections, and gives each to the app that has the certificate
+// of the moment, before its handshake. Connections stay with the app that they were given to. The library keeps every
+// app, about 33 KiB each, until the process ends.
 
 import { readFileSync } from 'node:fs';
 import { bareHost } from '../../core/access/origin.ts';
-import type { Clock } from '../../effects/clock.ts';
 import { TlsError, type TlsOptions } from '../tls.ts';
 import { ListenError, type Listener } from '../transport.ts';
 import type { Uws, UwsApp } from './uws-library.ts';
@@ -17,112 +16,73 @@ export interface UwsPort {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions | undefined;
-  /** Adds all routes. Called for every app of the port. */
+  /** Adds all routes. Called for every app that gets connections. */
   route(app: UwsApp): void;
   /** The port accepts no more connections. */
   stopped?(): void;
 }
 
 /** Rejects with a `ListenError` or a `TlsError`. */
-export async function openOnUws(uws: Uws, clock: Clock, port: UwsPort): Promise<Listener> {
-  const listener = new UwsListener(uws, clock, port);
-  listener.open();
-  return listener;
+export async function openOnUws(uws: Uws, port: UwsPort): Promise<Listener> {
+  const { tls } = port;
+  const app = tls === undefined ? uws.App() : createTlsApp(uws, tls);
+  port.route(app);
+  if (tls === undefined) return new UwsListener(uws, port, app);
+  const acceptor = createTlsApp(uws, tls);
+  acceptor.addChildAppDescriptor(app.getDescriptor());
+  return new UwsListener(uws, port, acceptor, app);
 }
-
-const RETRY_MS = 100;
 
 class UwsListener implements Listener {
   readonly host: string;
-  #port: number;
+  readonly port: number;
   readonly #uws: Uws;
-  readonly #clock: Clock;
   readonly #options: UwsPort;
-  readonly #apps: UwsApp[] = [];
-  #token: unknown;
+  readonly #acceptor: UwsApp;
+  /** With TLS: the apps that have connections. The last one gets the new ones. */
+  readonly #apps: UwsApp[];
+  readonly #token: unknown;
   #isAccepting = true;
-  #cancelRetry = (): void => {};
-
-  constructor(uws: Uws, clock: Clock, options: UwsPort) {
-    this.#uws = uws;
-    this.#clock = clock;
-    this.#options = options;
-    this.host = options.host;
-    this.#port = options.port;
-  }
-
-  get port(): number {
-    return this.#port;
-  }
 
   /** Throws if the port cannot be opened. */
-  open(): void {
-    const { tls, host, port } = this.#options;
-    const app = this.#createApp(tls);
-    if (tls !== undefined && port === 0) this.#port = this.#choosePort();
-    const token = this.#listen(app);
+  constructor(uws: Uws, options: UwsPort, acceptor: UwsApp, ...apps: UwsApp[]) {
+    const { host, port } = options;
+    let token: unknown;
+    // The library calls back before it returns.
+    acceptor.listen(bareHost(host), port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (given) => {
+      token = given;
+    });
     if (!token) throw new ListenError(host, port);
+    this.#uws = uws;
+    this.#options = options;
+    this.#acceptor = acceptor;
+    this.#apps = apps;
     this.#token = token;
-    this.#port = this.#uws.us_socket_local_port(token);
-    this.#apps.push(app);
+    this.host = host;
+    this.port = uws.us_socket_local_port(token);
   }
 
   prepareTls(tls: TlsOptions): () => void {
-    const app = this.#createApp(tls);
+    const app = createTlsApp(this.#uws, tls);
+    this.#options.route(app);
     return () => {
-      if (!this.#isAccepting) return;
-      this.#closeToken();
+      const before = this.#apps.at(-1);
+      this.#acceptor.addChildAppDescriptor(app.getDescriptor());
+      if (before !== undefined) this.#acceptor.removeChildAppDescriptor(before.getDescriptor());
       this.#apps.push(app);
-      this.#takePort(app);
     };
   }
 
   stopAccepting(): void {
     if (!this.#isAccepting) return;
     this.#isAccepting = false;
-    this.#closeToken();
+    this.#uws.us_listen_socket_close(this.#token);
     this.#options.stopped?.();
   }
 
   close(): void {
     this.stopAccepting();
-    for (const app of this.#apps) app.close();
-  }
-
-  /** Only another process can hold the port, which the engine gave up a moment ago. */
-  #takePort(app: UwsApp): void {
-    this.#token = this.#listen(app);
-    if (!this.#token) this.#cancelRetry = this.#clock.after(RETRY_MS, () => this.#takePort(app));
-  }
-
-  #closeToken(): void {
-    this.#cancelRetry();
-    if (this.#token) this.#uws.us_listen_socket_close(this.#token);
-    this.#token = undefined;
-  }
-
-  #listen(app: UwsApp): unknown {
-    let token: unknown;
-    // The library calls back before it returns.
-    app.listen(bareHost(this.host), this.#port, this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (given) => {
-      token = given;
-    });
-    return token;
-  }
-
-  #choosePort(): number {
-    const app = this.#uws.App();
-    const token = this.#listen(app);
-    if (!token) return 0;
-    const port = this.#uws.us_socket_local_port(token);
-    app.close();
-    return port;
-  }
-
-  #createApp(tls: TlsOptions | undefined): UwsApp {
-    const app = tls === undefined ? this.#uws.App() : createTlsApp(this.#uws, tls);
-    this.#options.route(app);
-    return app;
+    for (const app of [this.#acceptor, ...this.#apps]) app.close();
   }
 }
 

@@ -19,7 +19,7 @@ export function createUwsTransport(uws: Uws, clock: Clock): Transport {
 
 function listen(uws: Uws, clock: Clock, options: ListenOptions): Promise<Listener> {
   const { host, port, tls } = options;
-  return openOnUws(uws, clock, { host, port, tls, route: (app) => route(uws, clock, app, options) });
+  return openOnUws(uws, { host, port, tls, route: (app) => route(uws, clock, app, options) });
 }
 
 function route(uws: Uws, clock: Clock, app: UwsApp, options: ListenOptions): void {

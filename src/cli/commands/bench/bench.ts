@@ -6,7 +6,8 @@ import { engineVersion } from '../../../effects/version.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { InternalOptions } from '../../../sdk/worker/options.ts';
 import { callFailure } from '../../engine/call-failure.ts';
-import { readToken, withEngine } from '../../engine/connection.ts';
+import { readToken, withEngine, withTlsOf } from '../../engine/connection.ts';
+import { tlsOf } from '../../engine/tls.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
@@ -139,8 +140,9 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
   }));
   checkModule(kind, health);
   const token = await readToken(context);
-  const { createWorker } = await import('../../../sdk/internal.ts');
-  const connect = () => createWorker(flags.url, connectionOptions(token, context));
+  const { createWorker, nodePlatform, withTls } = await import('../../../sdk/internal.ts');
+  const platform = withTlsOf(context, (tls) => withTls(nodePlatform, flags.url, { tls }));
+  const connect = () => createWorker(flags.url, connectionOptions(token, context), platform);
   const name = `svc-bench-${randomBytes(4).toString('hex')}`;
   const functionId = flags.function ?? `${name}::echo`;
   const workers = flags.function === undefined ? Array.from({ length: flags.workers }, connect) : [];
@@ -154,6 +156,7 @@ async function measure(kind: Kind, context: BenchContext): Promise<{ report: Rep
       payload: { group: 'one', text: 'x'.repeat(bytes) },
       subscribers: flags.subscribers,
       httpUrl: flags['http-url'],
+      httpTls: tlsOf(flags['http-url'], context),
       streamUrl: flags['stream-url'],
       timeoutMs: flags.timeout,
       nowMs: () => terminal.now(),

@@ -1,11 +1,12 @@
 // What each kind of benchmark does: its setup, one operation, and its cleanup. Everything that it creates has the name
 // of the run in its own name.
 
-import { request } from 'node:http';
 import { redactUrl } from '../../../core/config-fields/redaction.ts';
 import { Void } from '../../../sdk/calls/actions.ts';
 import { SvcError } from '../../../sdk/calls/errors.ts';
+import type { TlsOptions } from '../../../sdk/worker/options.ts';
 import type { SvcWorker } from '../../../sdk/worker/svc-worker.ts';
+import { requester, type Send } from '../../engine/secure-request.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { formatDuration } from '../../text/times.ts';
 
@@ -48,6 +49,7 @@ export interface Bench {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly subscribers: number;
   readonly httpUrl: string;
+  readonly httpTls: TlsOptions | undefined;
   readonly streamUrl: string | undefined;
   /** Time limit for the answer of a server. */
   readonly timeoutMs: number;
@@ -212,7 +214,7 @@ function streamsAway(streamUrl: string | undefined, timeoutMs: number): CliFailu
   });
 }
 
-async function httpStage({ workers, functionId, name, httpUrl, payload }: Bench): Promise<Stage> {
+async function httpStage({ workers, functionId, name, httpUrl, httpTls, payload }: Bench): Promise<Stage> {
   const [worker] = workers;
   if (worker === undefined)
     throw usageFailure('--function cannot be used with http: the benchmark registers its own route.');
@@ -221,9 +223,10 @@ async function httpStage({ workers, functionId, name, httpUrl, payload }: Bench)
   const trigger = worker.registerTrigger({ type: 'http', function_id: functionId, config });
   await worker.ready();
   const body = JSON.stringify(payload);
+  const send = await requester(httpTls);
   return {
     once: async () => {
-      const status = await post(new URL(path, httpUrl), body);
+      const status = await post(send, new URL(path, httpUrl), body);
       if (status !== 200) throw new SvcError(`HTTP_${status}`, `The engine answered ${status}`);
       return { ops: 1 };
     },
@@ -231,10 +234,11 @@ async function httpStage({ workers, functionId, name, httpUrl, payload }: Bench)
   };
 }
 
-async function post(url: URL, body: string): Promise<number> {
+async function post(send: Send, url: URL, body: string): Promise<number> {
   return await new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request(url, { method: 'POST', headers }, (answer) => {
+    const sent = send(url, { method: 'POST', headers });
+    sent.once('response', (answer) => {
       answer.once('end', () => resolve(answer.statusCode ?? 0)).once('error', reject);
       answer.resume();
     });

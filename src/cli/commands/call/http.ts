@@ -1,7 +1,10 @@
 import { CALL_TIMEOUT_MS_MAX } from '../../../protocol/frames/limits.ts';
+import { isSvcError } from '../../../sdk/calls/errors.ts';
+import { fetchSecurely } from '../../engine/secure-request.ts';
+import { tlsOf } from '../../engine/tls.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, type ExitCode, exitCodeOfError, usageFailure } from '../../kernel/failures.ts';
-import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
+import { CONNECTION_FLAGS, type FlagTable, TLS_FLAGS } from '../../kernel/flags.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
 import { isRecord } from '../../text/records.ts';
 import { formatDuration } from '../../text/times.ts';
@@ -16,6 +19,7 @@ const FLAGS = {
     fallback: 'http://127.0.0.1:3111',
     help: "Address of the engine's HTTP port.",
   },
+  ...TLS_FLAGS,
   context: CONNECTION_FLAGS.context,
   payload: {
     kind: 'text',
@@ -61,7 +65,7 @@ export const http = defineCommand({
     const trace = headers.has('traceparent') ? undefined : new CallTrace();
     if (trace !== undefined) headers.set('traceparent', trace.traceparent);
     const startedMs = terminal.elapsedMs();
-    const response = await send(url, init, flags.timeout);
+    const response = await send(url, init, context);
     const text = await response.text();
     const took = formatDuration(terminal.elapsedMs() - startedMs);
     output.printDocument(documentOf(response, text), shownAnswer(response, text, flags.include));
@@ -119,22 +123,34 @@ function addQuery(url: URL, payload: unknown): void {
   }
 }
 
-async function send(url: URL, init: RequestInit, timeoutMs: number): Promise<Response> {
+async function send(url: URL, init: RequestInit, context: HttpContext): Promise<Response> {
+  const timeoutMs = context.flags.timeout;
+  const limited = { ...init, signal: AbortSignal.timeout(timeoutMs) };
+  const tls = tlsOf(url.href, context);
   try {
-    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    if (tls !== undefined) return await fetchSecurely(url, limited, tls);
+    return await fetch(url, { ...limited, redirect: 'manual' });
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       const message = `${url.origin} did not answer within ${formatDuration(timeoutMs)}.`;
       throw new CliFailure({ code: 'TIMEOUT', message, exitCode: EXIT.timedOut });
     }
+    if (isSvcError(error)) throw usageFailure(`${error.message}.`);
+    const { tlsAdvice } = await import('../../../sdk/internal.ts');
+    const cause: unknown = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const isCut = tls === undefined && cause instanceof Error && 'code' in cause && CUT.has(String(cause.code));
+    const advice = isCut ? 'a port with TLS needs https://' : tlsAdvice(cause, tls !== undefined);
     throw new CliFailure({
       code: 'UNREACHABLE',
-      message: `No HTTP server answers at ${url.origin}.`,
+      message: `No HTTP server answers at ${url.origin}${advice === undefined ? '' : ` (${advice})`}.`,
       exitCode: EXIT.unreachable,
       hint: 'Start the engine with svc-http in its configuration, or give its address with --http-url or SVC_HTTP_URL.',
     });
   }
 }
+
+/** How a port with TLS ends a connection that is not encrypted. */
+const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
 function documentOf(response: Response, text: string) {
   const headers = Object.fromEntries(response.headers);

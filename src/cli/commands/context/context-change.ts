@@ -16,12 +16,17 @@ export const contextAdd = defineCommand({
     url: { kind: 'text', placeholder: '<address>', help: 'Address of the engine for workers: ws://host:49134.' },
     'http-url': { kind: 'text', placeholder: '<address>', help: 'HTTP address of the engine: http://host:3111.' },
     'token-file': { kind: 'text', placeholder: '<file>', help: 'File that holds the bridge token of the engine.' },
+    'ca-file': { kind: 'text', placeholder: '<file>', help: 'Authority to trust for wss:// and https://, PEM.' },
+    'cert-file': { kind: 'text', placeholder: '<file>', help: 'Your certificate, for an engine that requires one.' },
+    'key-file': { kind: 'text', placeholder: '<file>', help: 'Its private key.' },
+    'server-name': { kind: 'text', placeholder: '<name>', help: 'Name in its certificate, if not the host.' },
     force: { kind: 'switch', help: 'Replace an existing context of this name.' },
   },
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc context add staging --url wss://svc.staging.example:49134', shows: 'Saves the address.' },
     { line: 'svc context add prod --url wss://svc.example --token-file ~/.token', shows: 'With a token.' },
+    { line: 'svc context add lab --url wss://10.0.0.7:49134 --ca-file ca.pem', shows: 'With its own authority.' },
   ],
   exitCodes: [EXIT.conflict],
   async run({ flags, operands, output, terminal }) {
@@ -37,10 +42,16 @@ export const contextAdd = defineCommand({
       const message = `A context named '${name}' already exists.`;
       throw new CliFailure({ code: 'CONFLICT', message, exitCode: EXIT.conflict, hint: 'Replace it with --force.' });
     }
+    const fileOf = (field: string, file: string | undefined) =>
+      file === undefined ? {} : { [field]: resolve(terminal.cwd, file) };
     const context = {
       ...(url !== undefined && { url }),
       ...(http !== undefined && { http_url: http }),
-      ...(token !== undefined && { token_file: resolve(terminal.cwd, token) }),
+      ...fileOf('token_file', token),
+      ...fileOf('ca_file', flags['ca-file']),
+      ...fileOf('cert_file', flags['cert-file']),
+      ...fileOf('key_file', flags['key-file']),
+      ...(flags['server-name'] !== undefined && { server_name: flags['server-name'] }),
     };
     const byName = new Map(contexts.byName).set(name, context);
     const current = contexts.current ?? name;

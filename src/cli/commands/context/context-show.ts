@@ -27,6 +27,7 @@ export const contextList = defineCommand({
         { name: 'url', text: (row) => textIn(row, 'url') },
         { name: 'http_url', text: (row) => textIn(row, 'http_url') },
         { name: 'token_file', wideOnly: true, text: (row) => textIn(row, 'token_file') },
+        { name: 'ca_file', wideOnly: true, text: (row) => textIn(row, 'ca_file') },
       ],
       rows: records,
       records,
@@ -65,6 +66,7 @@ export const contextShow = defineCommand({
       token: env.SVC_TOKEN
         ? { value: '[redacted]', source: 'environment (SVC_TOKEN)' }
         : from('SVC_TOKEN_FILE', context.token_file),
+      ca_file: from('SVC_CA_FILE', context.ca_file),
     };
     const rows = Object.entries(values).map(([key, { value, source }]): [string, string] => [
       key,

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { LoadedConfig } from '../../../config/load.ts';
+import type { Trust } from '../../../effects/certificates.ts';
+import { ownEngine } from '../../../engine/port-tls.ts';
 import { withEngine } from '../../engine/connection.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FILE, CONFIG_FLAGS, defaultConfiguration, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT, toFailure } from '../../kernel/failures.ts';
+import { type CliFailure, EXIT, toFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { stripUnsafeLines } from '../../text/display-text.ts';
 import { type Finding, fail, ok, type Project, warn } from './finding.ts';
@@ -11,10 +14,13 @@ import { machineFindings } from './machine.ts';
 import { projectFindings } from './project.ts';
 import { runningFindings } from './running.ts';
 
+const { fallback: _default, ...URL_FLAG } = CONNECTION_FLAGS.url;
+
 const FLAGS = {
   fix: { kind: 'switch', help: 'List the safe fixes, then apply them.' },
   ...CONFIG_FLAGS,
   ...CONNECTION_FLAGS,
+  url: { ...URL_FLAG, help: 'Address of the engine. Default: that of the configuration, on this machine.' },
 } as const satisfies FlagTable;
 
 export const doctor = defineCommand({
@@ -53,24 +59,53 @@ type DoctorContext = Context<typeof FLAGS>;
 async function look(context: DoctorContext): Promise<Finding[]> {
   const { terminal } = context;
   const machine = await machineFindings(terminal);
-  const running = await askEngine(context);
+  const file = await readFile(context);
+  const running = await askEngine(context, file);
   const engineRuns = running.every(({ level, name }) => name !== 'engine' || level !== 'fail');
-  return [...machine, ...(await readProject(context, engineRuns)), ...running];
+  return [...machine, ...(await checkProject(context, file, engineRuns)), ...running];
 }
 
-async function askEngine(context: DoctorContext): Promise<Finding[]> {
+type ReadFile = { readonly config: LoadedConfig; readonly isAbsent: boolean } | { readonly problem: CliFailure };
+
+async function readFile({ flags, terminal }: DoctorContext): Promise<ReadFile> {
+  const isAbsent = flags.config === undefined && !existsSync(resolve(terminal.cwd, CONFIG_FILE));
   try {
-    return await withEngine(context, (engine) => runningFindings(engine, context.terminal));
+    const { config } = isAbsent ? defaultConfiguration(terminal) : await readConfiguration(flags.config, terminal);
+    return { config, isAbsent };
+  } catch (error) {
+    return { problem: toFailure(error) };
+  }
+}
+
+async function askEngine(context: DoctorContext, file: ReadFile): Promise<Finding[]> {
+  const { flags, output, terminal } = context;
+  const { url, trust }: { readonly url: string; readonly trust: Trust } =
+    flags.url === undefined && 'config' in file
+      ? ownEngine(file.config, terminal.now())
+      : { url: flags.url ?? CONNECTION_FLAGS.url.fallback, trust: {} };
+  const { ca_file: caFile, server_name: serverName } = trust;
+  const reached = {
+    ...flags,
+    url,
+    'ca-file': flags['ca-file'] ?? caFile,
+    'server-name': flags['server-name'] ?? serverName,
+  };
+  try {
+    return await withEngine({ flags: reached, output, terminal }, (engine) => runningFindings(engine, terminal));
   } catch (error) {
     const { message, hint = 'See svc start --help.' } = toFailure(error).report;
     return [fail('engine', message, hint)];
   }
 }
 
-async function readProject({ flags, terminal }: DoctorContext, engineRuns: boolean): Promise<Finding[]> {
-  const isAbsent = flags.config === undefined && !existsSync(resolve(terminal.cwd, CONFIG_FILE));
+async function checkProject(
+  { flags, terminal }: DoctorContext,
+  file: ReadFile,
+  engineRuns: boolean,
+): Promise<Finding[]> {
   try {
-    const { config } = isAbsent ? defaultConfiguration(terminal) : await readConfiguration(flags.config, terminal);
+    if ('problem' in file) throw file.problem;
+    const { config, isAbsent } = file;
     const project: Project = { config, startedIn: terminal.cwd, engineRuns };
     const found = isAbsent
       ? warn(
@@ -79,7 +114,7 @@ async function readProject({ flags, terminal }: DoctorContext, engineRuns: boole
           'Create a project with svc create, or give the file with --config.',
         )
       : ok('configuration', `${flags.config ?? CONFIG_FILE} is valid`);
-    return [found, ...(await projectFindings(project))];
+    return [found, ...(await projectFindings(project, terminal.now()))];
   } catch (error) {
     const {
       message,

@@ -9,6 +9,7 @@ import { isLoopbackHost } from '../../../core/access/origin.ts';
 import { startWarnings } from '../../../engine/start-checks.ts';
 import { fileSystemOffence } from '../../../store/directory/store-folder.ts';
 import { isRecord, numberIn, textIn } from '../../text/records.ts';
+import { certificateFindings } from './certificates.ts';
 import { type Finding, fail, ok, type Project, warn } from './finding.ts';
 
 const MIB = 1024 * 1024;
@@ -16,14 +17,14 @@ const MIB = 1024 * 1024;
 const RESERVE_BYTES = 256 * MIB;
 const RESERVE_SHARE = 0.02;
 
-export async function projectFindings(project: Project): Promise<Finding[]> {
+export async function projectFindings(project: Project, nowMs: number): Promise<Finding[]> {
   const { config, startedIn } = project;
   const warnings = startWarnings(config, undefined).map((text) =>
     warn('configuration', text.trim(), 'See docs/configuration.md, and SECURITY.md.'),
   );
   const folders = await Promise.all(storeFolders(config, startedIn).map((folder) => folderFindings(folder, project)));
   const ports = await Promise.all(portsOf(project).map((port) => portFinding(port, project)));
-  return [...warnings, ...folders.flat(), ...ports, consoleFinding(project)];
+  return [...warnings, ...folders.flat(), ...ports, ...certificateFindings(config, nowMs), consoleFinding(project)];
 }
 
 async function folderFindings(folder: string, { engineRuns }: Project): Promise<Finding[]> {

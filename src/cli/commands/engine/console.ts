@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { type ConsoleOptions, ConsoleStartError, isOn, readToken } from '../../../console/server/options.ts';
-import { hostInUrl } from '../../../core/access/origin.ts';
+import {
+  type ConsoleOptions,
+  ConsoleStartError,
+  isOn,
+  readEngineTls,
+  readPagesTls,
+  readToken,
+} from '../../../console/server/options.ts';
+import { tlsOf } from '../../engine/tls.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
+import { type FlagTable, TLS_FLAGS } from '../../kernel/flags.ts';
 
 const FLAGS = {
   port: {
@@ -21,6 +28,20 @@ const FLAGS = {
   'engine-port': portFlag('3111', 'HTTP port of the engine.'),
   'ws-port': portFlag('3112', 'Stream port of the engine.'),
   'bridge-port': portFlag('49134', 'Worker port of the engine.'),
+  'engine-tls': {
+    kind: 'text',
+    placeholder: '<ports>',
+    help: 'Ports of the engine with TLS: all, or a list of http, streams, workers.',
+  },
+  ...TLS_FLAGS,
+  'tls-cert-file': { kind: 'text', placeholder: '<file>', help: 'Certificate for the pages: serve them on https://.' },
+  'tls-key-file': { kind: 'text', placeholder: '<file>', help: 'Its private key.' },
+  'tls-min-version': {
+    kind: 'text',
+    placeholder: '<version>',
+    fallback: 'TLSv1.2',
+    help: 'Lowest version of TLS for the pages: TLSv1.2 or TLSv1.3.',
+  },
   'token-file': {
     kind: 'text',
     placeholder: '<file>',
@@ -51,6 +72,7 @@ export const consoleCommand = defineCommand({
   examples: [
     { line: 'svc console', shows: 'Serves the console on http://127.0.0.1:3113/.' },
     { line: 'svc console --port 8080 --read-only', shows: 'Serves it on another port, read-only.' },
+    { line: 'svc console --engine-tls all', shows: 'For an engine with TLS; SVC_CA_FILE names its authority.' },
   ],
   exitCodes: [EXIT.conflict, EXIT.interrupted],
   async run(context) {
@@ -59,8 +81,8 @@ export const consoleCommand = defineCommand({
     try {
       const options = optionsOf(context);
       const running = await startConsole(options, (line) => output.note(line));
-      const { url } = running;
-      const engine = `http://${hostInUrl(options.engineHost)}:${options.enginePort}`;
+      const { url, engine } = running;
+      terminal.onHangup(() => running.refresh());
       output.printDocument({ url, engine, read_only: options.isReadOnly }, url);
       output.note(`The engine is expected at ${engine}`);
       if (context.flags.open) openBrowser(url);
@@ -79,6 +101,7 @@ function portFlag(fallback: string, help: string) {
 
 function optionsOf({ flags, terminal: { env, cwd } }: Context<typeof FLAGS>): ConsoleOptions {
   const file = flags['token-file'];
+  const pathOf = (name: string | undefined) => (name === undefined ? undefined : resolve(cwd, name));
   const isNamed = !flags['no-otel'] && !isOn(env.OTEL_DISABLED);
   return {
     host: flags.host,
@@ -87,6 +110,13 @@ function optionsOf({ flags, terminal: { env, cwd } }: Context<typeof FLAGS>): Co
     enginePort: flags['engine-port'],
     streamPort: flags['ws-port'],
     bridgePort: flags['bridge-port'],
+    engineTls: readEngineTls(flags['engine-tls']),
+    trust: tlsOf('https:', { flags, terminal: { cwd } }) ?? {},
+    tls: readPagesTls({
+      certFile: pathOf(flags['tls-cert-file']),
+      keyFile: pathOf(flags['tls-key-file']),
+      minVersion: flags['tls-min-version'],
+    }),
     token: readToken(file === undefined ? undefined : resolve(cwd, file), env),
     isReadOnly: flags['read-only'],
     hasFlow: flags['enable-flow'] || isOn(env.SVC_ENABLE_FLOW),

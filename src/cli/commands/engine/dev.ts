@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { forDevelopment } from '../../../config/development.ts';
 import { type LoadedConfig, storeFolders } from '../../../config/load.ts';
 import type { RunningConsole } from '../../../console/server/server.ts';
+import type { Trust } from '../../../effects/certificates.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { watchFolder } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
@@ -78,9 +79,15 @@ export const dev = defineCommand({
     if (kept.length > 0)
       context.output.note(`Data is lost when the engine ends. To keep it in ${kept.join(', ')}: svc dev --keep`);
     const consoleServer = flags['no-console'] ? undefined : await serveConsole(context, configuration.config, engine);
-    const url = engine.listeners.find(({ name }) => name === 'workers')?.address ?? '';
+    const { address: url = '', tls } = engine.listeners.find(({ name }) => name === 'workers') ?? {};
     const folder = dirname(resolve(terminal.cwd, configuration.file ?? '.'));
-    const session = { url, folder, token: configuration.config.settings.bridge_token, consoleUrl: consoleServer?.url };
+    const session = {
+      url,
+      tls,
+      folder,
+      token: configuration.config.settings.bridge_token,
+      consoleUrl: consoleServer?.url,
+    };
     const quit = attend(context, session);
     const exitCode = await untilStopped(engine, Promise.race([stop.requested, quit]), terminal);
     await consoleServer?.stop();
@@ -90,15 +97,20 @@ export const dev = defineCommand({
 
 interface SessionOptions {
   readonly url: string;
+  readonly tls: Trust | undefined;
   readonly folder: string;
   readonly token: string | undefined;
   readonly consoleUrl: string | undefined;
 }
 
 /** Shows the workers' output, restarts changed workers and handles keys. Resolves when the user quits. */
-async function attend(context: DevContext, { url, folder, token, consoleUrl }: SessionOptions): Promise<void> {
+async function attend(context: DevContext, { url, tls, folder, token, consoleUrl }: SessionOptions): Promise<void> {
   const { output, terminal } = context;
-  const flags = { url, 'token-file': undefined, context: undefined, timeout: CALL_TIMEOUT_MS };
+  const flags = {
+    ...{ url, context: undefined, timeout: CALL_TIMEOUT_MS },
+    ...{ 'token-file': undefined, 'cert-file': undefined, 'key-file': undefined },
+    ...{ 'ca-file': tls?.ca_file, 'server-name': tls?.server_name },
+  };
   const ownTerminal = { ...terminal, env: { ...terminal.env, ...(token !== undefined && { SVC_TOKEN: token }) } };
   await withEngine({ flags, output, terminal: ownTerminal }, async (engine) => {
     const lines = new WorkerOutput({
@@ -232,10 +244,12 @@ async function serveConsole(
   { settings }: LoadedConfig,
   { listeners }: RunningEngine,
 ): Promise<RunningConsole | undefined> {
+  const listenerOf = (name: string) => listeners.find((listener) => listener.name === name);
   const portOf = (name: string): number | undefined => {
-    const address = listeners.find((listener) => listener.name === name)?.address;
+    const address = listenerOf(name)?.address;
     return address === undefined ? undefined : Number(new URL(address).port);
   };
+  const secured = (['http', 'streams', 'workers'] as const).filter((name) => listenerOf(name)?.tls !== undefined);
   const enginePort = portOf('http');
   if (enginePort === undefined) {
     output.detail('No console: it needs the module svc-http.');
@@ -249,6 +263,8 @@ async function serveConsole(
       // Without streams, or with workers on another port, the console does not connect to these ports.
       streamPort: portOf('streams') ?? 0,
       bridgePort: portOf('workers') ?? 0,
+      engineTls: new Set(secured),
+      trust: secured.map((name) => listenerOf(name)?.tls).find((tls) => tls !== undefined) ?? {},
       token: settings.bridge_token,
       isReadOnly: false,
       hasFlow: true,

@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { redactUrl } from '../../../core/config-fields/redaction.ts';
 import type { StreamHandlers, StreamSubscription } from '../../../sdk/streams/stream-subscription.ts';
 import { readReason } from '../../engine/connection.ts';
+import { tlsOf } from '../../engine/tls.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, exitCodeOfError, usageFailure } from '../../kernel/failures.ts';
-import type { FlagTable } from '../../kernel/flags.ts';
+import { type FlagTable, TLS_FLAGS } from '../../kernel/flags.ts';
 import { stripUnsafe } from '../../text/display-text.ts';
 import { formatTime } from '../../text/times.ts';
 import { groupOperand } from './stream.ts';
@@ -23,6 +24,7 @@ const FLAGS = {
     placeholder: '<file>',
     help: 'File that holds the token for its auth function.',
   },
+  ...TLS_FLAGS,
   item: { kind: 'text', placeholder: '<item>', help: 'Only this item.' },
   conflate: { kind: 'switch', help: 'When events come too fast, receive only the newest change of each item.' },
 } as const satisfies FlagTable;
@@ -58,7 +60,8 @@ export const streamWatch = defineCommand({
     }
     const target = groupOperand(operands);
     const token = await readToken(context);
-    const { watchStream } = await import('../../../sdk/internal.ts');
+    const { nodePlatform, watchStream, withTls } = await import('../../../sdk/internal.ts');
+    const platform = withTls(nodePlatform, url, { tls: tlsOf(url, context) });
     const address = redactUrl(url);
     let watch: StreamSubscription<unknown> | undefined;
     try {
@@ -68,7 +71,7 @@ export const streamWatch = defineCommand({
         );
         const onNotReached = (reason: string): void => reject(notReached(address, reason));
         const options = { item: flags.item, token, conflate: flags.conflate || undefined };
-        watch = watchStream({ url, ...target, options, handlers, onNotReached });
+        watch = watchStream({ url, ...target, options, handlers, onNotReached }, platform);
       });
     } finally {
       watch?.close();

@@ -10,8 +10,10 @@ import { parseEnv } from 'node:util';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { watchFolder } from '../../../effects/watch.ts';
+import type { TlsOptions } from '../../../sdk/worker/options.ts';
 import { type EngineConnection, follow, readToken, withEngine } from '../../engine/connection.ts';
 import { engineNode } from '../../engine/pinned-node.ts';
+import { tlsOf } from '../../engine/tls.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, toFailure, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
@@ -104,7 +106,18 @@ async function commandFor(context: DevContext, folder: string): Promise<WorkerCo
       SVC_NODE: engineNode(),
       SVC_WORKER_NAME: manifest.name,
       ...(token !== undefined && { SVC_TOKEN: token }),
+      ...environmentOf(tlsOf(flags.url, context)),
     },
+  };
+}
+
+function environmentOf(tls: TlsOptions | undefined): NodeJS.Dict<string> {
+  if (tls === undefined) return {};
+  return {
+    SVC_CA_FILE: tls.ca_file,
+    SVC_CERT_FILE: tls.cert_file,
+    SVC_KEY_FILE: tls.key_file,
+    SVC_SERVER_NAME: tls.server_name,
   };
 }
 
