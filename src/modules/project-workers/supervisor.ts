@@ -81,12 +81,16 @@ export class Supervisor {
       logger,
       base: (path) => resolve(folder, path),
       environment: (name) => {
-        const { address: url, tls } = configuration.listeners().find((listener) => listener.name === 'workers') ?? {};
+        const listeners = configuration.listeners();
+        const { address: url, tls } = listeners.find((listener) => listener.name === 'workers') ?? {};
+        const http = listeners.find((listener) => listener.name === 'http');
+        const caFile = tls?.ca_file ?? http?.tls?.ca_file;
         return {
           SVC_URL: url,
           SVC_NODE: process.execPath,
           SVC_WORKER_NAME: name,
-          ...(tls?.ca_file !== undefined && { SVC_CA_FILE: tls.ca_file }),
+          ...(http !== undefined && { SVC_HTTP_URL: http.address.replace(ANY_ADDRESS, '//127.0.0.1:') }),
+          ...(caFile !== undefined && { SVC_CA_FILE: caFile }),
           ...(tls?.server_name !== undefined && { SVC_SERVER_NAME: tls.server_name }),
           ...(router.isDropIn && { III_URL: url }),
           ...(settings.bridgeToken !== undefined && { SVC_TOKEN: settings.bridgeToken }),
@@ -95,3 +99,6 @@ export class Supervisor {
     };
   }
 }
+
+/** A listener on every address of the machine, in its address. */
+const ANY_ADDRESS = /\/\/(0\.0\.0\.0|\[::\]):/;

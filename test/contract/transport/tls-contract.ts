@@ -13,7 +13,7 @@ import { upgradeRequest } from './frame-client.ts';
 import { HttpPortUnderTest } from './http-port.ts';
 
 export function testTls(transport: TransportUnderTest): void {
-  test('another certificate is for new connections, by address without a server name, and open ones stay', async () => {
+  test('[X26] another certificate is for new connections, by address without a server name, and open ones stay', async () => {
     using other = new TestAuthority();
     await using port = await ContractPort.open(transport);
     const { client, connection } = await port.connect();
@@ -60,7 +60,7 @@ export function testTls(transport: TransportUnderTest): void {
     expect((await port.connect()).client.status).toBe(101);
   });
 
-  test('a version below TLSv1.2 is refused', async () => {
+  test('[X25] a version below TLSv1.2 is refused', async () => {
     using other = new TestAuthority();
     await using port = await ContractPort.open(transport);
     port.listener.prepareTls(tlsWith(other.issue()))();
@@ -70,7 +70,7 @@ export function testTls(transport: TransportUnderTest): void {
     expect(socket.getProtocol()).toBe('TLSv1.2');
   });
 
-  test('a request without TLS gets no answer', async () => {
+  test('[X25] a request without TLS gets no answer', async () => {
     await using port = await ContractPort.open(transport);
     const socket = connectPlain(port.port, '127.0.0.1');
     socket.on('error', () => {});

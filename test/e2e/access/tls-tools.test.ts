@@ -83,7 +83,7 @@ describe('the command line with TLS', () => {
   });
   afterAll(() => engine[Symbol.asyncDispose]());
 
-  test('calls functions, and explains a certificate that it does not trust', async () => {
+  test('[X28] calls functions, and explains a certificate that it does not trust', async () => {
     expect(await svc(engine, ['workers', 'list'])).toMatchObject({ code: 0 });
     const flag = await svc(engine, ['workers', 'list', '--ca-file', authority.caFile], { SVC_CA_FILE: '' });
     expect(flag.code).toBe(0);
@@ -224,7 +224,7 @@ describe('a certificate whose files are replaced', () => {
     return Array.isArray(CN) ? CN.join() : CN;
   }
 
-  test('is used on SIGHUP, and without any signal a few seconds later', { timeout: 30_000 }, async () => {
+  test('[X26] is used on SIGHUP, and without any signal a few seconds later', { timeout: 30_000 }, async () => {
     const folder = mkdtempSync(join(authority.folder, 'engine-'));
     const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
     const place = (subject: string): void => {
@@ -260,7 +260,7 @@ describe('a certificate whose files are replaced', () => {
   });
 });
 
-test('a certificate that soon expires is a warning in the health', async () => {
+test('[X26] a certificate that soon expires is a warning in the health', async () => {
   const soon = authority.issue({
     validFrom: new Date(Date.now() - 80 * DAY_MS),
     expires: new Date(Date.now() + 10 * DAY_MS + 3_600_000),
@@ -288,7 +288,7 @@ describe('certificates of clients', () => {
     });
   }
 
-  test('that are required admit only clients of the authority, also beyond this machine', async () => {
+  test('[X27] that are required admit only clients of the authority, also beyond this machine', async () => {
     using other = new TestAuthority();
     const config = configOf({ more: more() }).replace('{port: 0, tls', '{port: 0, host: 0.0.0.0, tls');
     await using engine = await ProjectEngine.startIn(folderWith(config), { SVC_TRANSPORT: 'ws' });
@@ -308,7 +308,7 @@ describe('certificates of clients', () => {
     expect(await svc(engine, ['workers', 'list', '--json'], env)).toMatchObject({ code: 0 });
   });
 
-  test('are an error on uWebSockets.js that names the transport which has them', async () => {
+  test('[X25] are an error on uWebSockets.js that names the transport which has them', async () => {
     const child = spawnSvc(['start'], { cwd: folderWith(configOf({ more: more() })) });
     const { code, stderr } = await finished(child);
     expect(code).toBe(78);

@@ -132,7 +132,7 @@ onBothTransports('an engine with TLS', () => {
     subscription.close();
   });
 
-  test('is refused by a client that does not trust its authority, which learns how to', async () => {
+  test('[X28] is refused by a client that does not trust its authority, which learns how to', async () => {
     const { workers } = portsOf(await running());
     expect(await refusal(workers, undefined)).toContain(
       'name the authority of the engine in tls.ca_file or SVC_CA_FILE',
@@ -140,7 +140,7 @@ onBothTransports('an engine with TLS', () => {
     expect(await refusal(workers, { ca_file: other.caFile })).toContain('tls.ca_file or SVC_CA_FILE');
   });
 
-  test('is not trusted when the environment switches the checks of Node off', async () => {
+  test('[X28] is not trusted when the environment switches the checks of Node off', async () => {
     const { workers } = portsOf(await running());
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     expect(await refusal(workers, undefined)).toContain('tls.ca_file or SVC_CA_FILE');
@@ -159,7 +159,7 @@ onBothTransports('an engine with TLS', () => {
     expect(await refusal(workers.replace('wss:', 'ws:'), undefined)).toContain('a port with TLS needs wss://');
   });
 
-  test('uses a certificate that replaced its files after a reload, and keeps open connections', async () => {
+  test('[X26] uses a certificate that replaced its files after a reload, and keeps open connections', async () => {
     const { workers, http } = portsOf(await running());
     const files = authority.issue({ subject: 'first' });
     const more = { certFile: join(folder.path, 'cert.pem'), keyFile: join(folder.path, 'key.pem') };
@@ -198,7 +198,7 @@ onBothTransports('an engine with TLS', () => {
   });
 });
 
-describe('a certificate that cannot be used refuses the start, and names file and reason', () => {
+describe('[X25] a certificate that cannot be used refuses the start, and names file and reason', () => {
   async function startFailure(yaml: string): Promise<{ code: number | null; stderr: string }> {
     await using engine = await EngineProcess.spawn(yaml);
     const { code } = await engine.end(20_000);

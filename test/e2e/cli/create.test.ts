@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEMPLATES } from '../../../src/cli/project-template.ts';
+import { TestAuthority } from '../../support/certificates.ts';
 import { findOldNode } from '../../support/engine/old-node.ts';
 import { ProjectEngine } from '../../support/engine/project-engine.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -36,10 +37,10 @@ beforeAll(async () => {
   await Promise.all(TEMPLATES.map(({ name }) => makeProject(name)));
 });
 
-async function makeProject(template: string): Promise<void> {
-  const done = await runSvc(['create', template, '--template', template, '--no-git'], { cwd: folder.path });
+async function makeProject(template: string, name = template): Promise<void> {
+  const done = await runSvc(['create', name, '--template', template, '--no-git'], { cwd: folder.path });
   expect(done).toMatchObject({ code: 0, stderr: '' });
-  await symlink(join(folder.path, 'node_modules'), join(folder.path, template, 'node_modules'));
+  await symlink(join(folder.path, 'node_modules'), join(folder.path, name, 'node_modules'));
 }
 
 const readProject = (template: string, file: string) => readFile(join(folder.path, template, file), 'utf8');
@@ -166,6 +167,30 @@ describe.concurrent('every template', () => {
       expect(tested).toMatchObject({ failed: null });
     },
   );
+});
+
+describe.concurrent('with TLS on all ports', () => {
+  test.for(TEMPLATES.map(({ name }) => name))('[X28] %s runs', { timeout: LONG_MS * 2 }, async (name) => {
+    using authority = new TestAuthority();
+    const { certFile, keyFile } = authority.issue();
+    await makeProject(name, `${name}-tls`);
+    const config = join(folder.path, `${name}-tls`, 'svc-config.yaml');
+    const tls = `tls: {cert_file: ${certFile}, key_file: ${keyFile}, ca_file: ${authority.caFile}}`;
+    await writeFile(config, (await readFile(config, 'utf8')).replaceAll(/^( +)port: .*$/gm, `$&\n$1${tls}`));
+    const env = { SVC_PORT: '0', SVC_HTTP_PORT: '0', STREAM_PORT: '0', SVC_BROWSER_PORT: '0' };
+    await using engine = await ProjectEngine.startIn(join(folder.path, `${name}-tls`), env);
+    expect(engine.listeners.map((url) => new URL(url).protocol)).not.toContain('ws:');
+    const svc = async (...args: string[]) => {
+      const done = await runSvc([...args, '--json'], { env: { SVC_URL: engine.url, SVC_CA_FILE: authority.caFile } });
+      return done.stdout;
+    };
+    const first = FIRST_FUNCTIONS[name] ?? '';
+    const isThere = async () => (await svc('functions', 'list')).includes(`"${first}"`);
+    await waitFor('its functions are there', isThere, LONG_MS);
+    if (name !== 'demo') return;
+    const visit = async () => (await svc('trigger', 'customers::visit')).includes('"status":20');
+    await waitFor('a customer orders over HTTP', visit, 30_000);
+  });
 });
 
 describe('svc create', () => {

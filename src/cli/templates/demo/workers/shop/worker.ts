@@ -6,6 +6,6 @@ import { register } from './functions.ts';
 
 const svc = registerWorker(process.env.SVC_URL, { worker_name: 'shop' });
 register(svc);
-registerCustomers(svc, `http://127.0.0.1:${process.env.SVC_HTTP_PORT ?? '3111'}`);
+registerCustomers(svc, process.env.SVC_HTTP_URL ?? 'http://127.0.0.1:3111');
 await svc.ready();
 console.log('shop is ready');
