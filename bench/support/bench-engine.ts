@@ -7,6 +7,9 @@ import { declareModules, type RunningEngine, startEngine } from '../../src/engin
 export const UNOBSERVED_CONFIG = '{enabled: false, metrics_enabled: false, logs_enabled: false}';
 export const UNOBSERVED = `{name: svc-observability, config: ${UNOBSERVED_CONFIG}}`;
 
+/** Set by `bench/load/tls.ts`: the `tls` of a port, as flow YAML after another setting. */
+export const PORT_TLS = process.env.SVC_BENCH_TLS ?? '';
+
 /** `text` is the configuration file. */
 export async function startBenchEngine(text: string, threads = 2): Promise<RunningEngine> {
   const loaded = loadConfig({ text, file: 'bench.yaml', env: {}, ...declareModules() });

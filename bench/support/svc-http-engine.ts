@@ -1,10 +1,11 @@
 // An engine with an HTTP port in its own process, as `svc start` runs it.
 
-import { startBenchEngine, UNOBSERVED } from './bench-engine.ts';
+import { PORT_TLS, startBenchEngine, UNOBSERVED } from './bench-engine.ts';
 import { answerReady } from './part.ts';
 
 const engine = await startBenchEngine(
-  `workers: [{name: svc-worker-manager, config: {port: 0}}, {name: svc-http, config: {port: 0}}, ${UNOBSERVED}]`,
+  `workers: [{name: svc-worker-manager, config: {port: 0${PORT_TLS}}}, {name: svc-http, config: {port: 0${PORT_TLS}}}, ` +
+    `${UNOBSERVED}]`,
 );
-const addressOf = (scheme: string) => engine.listeners.find(({ address }) => address.startsWith(scheme))?.address;
-answerReady(async () => ({ url: addressOf('http:'), workersUrl: addressOf('ws:') }));
+const addressOf = (name: string) => engine.listeners.find((listener) => listener.name === name)?.address;
+answerReady(async () => ({ url: addressOf('http'), workersUrl: addressOf('workers') }));
