@@ -3,9 +3,9 @@
 import { PORT_TLS, startBenchEngine, UNOBSERVED } from './bench-engine.ts';
 import { answerReady } from './part.ts';
 
+const port = `config: {port: 0${PORT_TLS}}`;
 const engine = await startBenchEngine(
-  `workers: [{name: svc-worker-manager, config: {port: 0${PORT_TLS}}}, {name: svc-http, config: {port: 0${PORT_TLS}}}, ` +
-    `${UNOBSERVED}]`,
+  `workers: [{name: svc-worker-manager, ${port}}, {name: svc-http, ${port}}, ${UNOBSERVED}]`,
 );
 const addressOf = (name: string) => engine.listeners.find((listener) => listener.name === name)?.address;
 answerReady(async () => ({ url: addressOf('http'), workersUrl: addressOf('workers') }));
