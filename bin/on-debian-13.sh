@@ -12,7 +12,7 @@ major=$1
 shift
 if [ ! -e "$folder/complete" ]; then
   # Node 24 and 26 need libatomic1.
-  debootstrap --variant=minbase --include=libatomic1,ca-certificates,wrk trixie "$folder"
+  debootstrap --variant=minbase --include=libatomic1,ca-certificates,openssl,wrk trixie "$folder"
   echo '127.0.0.1 localhost' > "$folder/etc/hosts"
   touch "$folder/complete"
 fi
