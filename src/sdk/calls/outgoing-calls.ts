@@ -43,6 +43,8 @@ export class OutgoingCalls implements CallOwner {
   readonly #droppedVoids: OncePerMinute;
   #link: Link | undefined;
   #willRetry = false;
+  /** Sent since the last turn of the event loop. */
+  #burst = 0;
   /** Why no further call can be made. */
   #end: SvcError | undefined;
 
@@ -124,7 +126,7 @@ export class OutgoingCalls implements CallOwner {
   /** The connection, if a call of that depth can leave on it now. */
   #linkFor(depth: number, isVoid: boolean): Link | undefined {
     const link = this.#link;
-    if (link === undefined || link.isCongested() || this.#unsent.hasLine(depth)) return undefined;
+    if (link === undefined || this.#mustPause(link) || this.#unsent.hasLine(depth)) return undefined;
     // No answer is due for a Void call, so it takes no place.
     return isVoid || this.#sent.size < placesAt(depth, link.callsMax) ? link : undefined;
   }
@@ -159,6 +161,15 @@ export class OutgoingCalls implements CallOwner {
       this.#wheel.addLoosely(call, call.timeoutMs + GRACE_MS);
     }
     link.sendCall(call);
+    if (this.#burst++ > 0) return;
+    this.#clock.afterTurn(() => {
+      this.#burst = 0;
+      this.#sendUnsent();
+    });
+  }
+
+  #mustPause(link: Link): boolean {
+    return this.#burst >= BURST_MAX || link.isCongested();
   }
 
   /** Keeps a call that cannot be sent yet, or throws. */
@@ -180,7 +191,7 @@ export class OutgoingCalls implements CallOwner {
     const link = this.#link;
     if (this.#unsent.size === 0 || link === undefined) return;
     const nowMs = this.#clock.monotonicMs();
-    while (!link.isCongested()) {
+    while (!this.#mustPause(link)) {
       const call = this.#unsent.take(this.#sent.size, link.callsMax);
       if (call === undefined) return;
       this.#wheel.remove(call);
@@ -248,6 +259,8 @@ export class OutgoingCalls implements CallOwner {
 
 /** The engine answers within 1 s of the deadline under full load (I3); an answer is late only after that. */
 const GRACE_MS = 1_500;
+/** Calls that are sent in one turn: the engine reads them in one, and others wait meanwhile. */
+const BURST_MAX = 1_024;
 /** How often it is tried whether the engine has read enough. */
 const RETRY_MS = 10;
 
