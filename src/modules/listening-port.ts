@@ -81,8 +81,13 @@ export class ListeningPort {
     this.#listener?.close();
   }
 
-  /** Other TLS settings for new connections, or the same with the files as they are now. */
-  async reconfigure(config: TlsConfig | undefined = this.#config): Promise<Reconfiguration> {
+  /** The same TLS settings, with the files as they are now. */
+  refresh(): Promise<Reconfiguration> {
+    return this.reconfigure(this.#config);
+  }
+
+  /** Other TLS settings for new connections. */
+  async reconfigure(config: TlsConfig | undefined): Promise<Reconfiguration> {
     if ((config === undefined) !== (this.#config === undefined)) {
       return { ok: false, reason: 'whether there is tls can only change with a new start of the engine' };
     }
@@ -138,7 +143,7 @@ export class ListeningPort {
   }
 
   #follow(): void {
-    this.reconfigure().then((answer) => {
+    this.refresh().then((answer) => {
       const { module } = this.#options;
       if (!answer.ok) {
         this.#problem = `The files of tls changed and cannot be used; the port keeps its certificate: ${answer.reason}`;

@@ -73,7 +73,7 @@ class HttpModule implements EngineModule<HttpConfig> {
   }
 
   refresh(): Promise<Reconfiguration> {
-    return this.#listening.reconfigure();
+    return this.#listening.refresh();
   }
 
   drain(): void {

@@ -170,7 +170,7 @@ class StreamServer implements EngineModule<StreamConfig> {
   }
 
   refresh(): Promise<Reconfiguration> {
-    return this.#listening.reconfigure();
+    return this.#listening.refresh();
   }
 
   health(): ModuleHealth {

@@ -127,7 +127,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   }
 
   refresh(): Promise<Reconfiguration> {
-    return this.#listening.reconfigure();
+    return this.#listening.refresh();
   }
 
   /** Applies to new connections, and to all open ones (X12). */

@@ -196,6 +196,16 @@ onBothTransports('an engine with TLS', () => {
     writeFileSync(file, configOf());
     expect(await engine.reload()).toMatchObject({ ok: true });
   });
+
+  test('[X25] is not switched off by a reload', async () => {
+    await running();
+    writeFileSync(file, configOf().replaceAll(/, tls: \{[^}]*\}/g, ''));
+    const report = await engine.reload();
+    expect(report).toMatchObject({ ok: false });
+    expect(JSON.stringify(report)).toContain('whether there is tls can only change with a new start of the engine');
+    writeFileSync(file, configOf());
+    expect(await engine.reload()).toMatchObject({ ok: true });
+  });
 });
 
 describe('[X25] a certificate that cannot be used refuses the start, and names file and reason', () => {
