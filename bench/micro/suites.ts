@@ -8,6 +8,7 @@ import { encodeEngineFrame } from '../../src/protocol/frames/encode.ts';
 import { rawJson } from '../../src/protocol/json/byte-string.ts';
 import { CompactDecoder } from '../../src/protocol/payload/compact-decode.ts';
 import { CompactEncoder } from '../../src/protocol/payload/compact-encode.ts';
+import { MessagePackForm } from '../../src/protocol/payload/message-pack.ts';
 import { readShape, type Shape } from '../../src/protocol/payload/shape.ts';
 import { nodeMemory } from '../../src/sdk/node/memory-node.ts';
 import { makePayload } from '../support/part.ts';
@@ -24,7 +25,8 @@ export function steps(): Step[] {
   return [
     ...sizes.flatMap((bytes) => frameSteps(bytes)),
     ...sizes.flatMap((bytes) => payloadSteps(`an order, ${bytes} B`, makePayload(bytes))),
-    ...payloadSteps('rows of a table, 1024 B', makeRows(1024)),
+    ...payloadSteps('6 rows of a table', makeRows(6)),
+    ...payloadSteps('100 rows of a table', makeRows(100)),
     ...payloadSteps('a text, 1024 B', makeText(1024)),
     choosing(1),
     choosing(16),
@@ -54,7 +56,7 @@ function frameSteps(bytes: number): Step[] {
   ];
 }
 
-/** Writes a payload into the memory of a message and reads it, in both forms. */
+/** Writes a payload into the memory of a message and reads it, in every form. */
 function payloadSteps(name: string, value: unknown): Step[] {
   const memory = Buffer.allocUnsafeSlow(64 * 1024);
   const shapes: Shape[] = [];
@@ -76,11 +78,15 @@ function payloadSteps(name: string, value: unknown): Step[] {
   }
   const compact = Buffer.from(memory.subarray(0, writeCompact()));
   const text = Buffer.from(JSON.stringify(value));
+  const messagePack = new MessagePackForm();
+  const packed = messagePack.write(value) ?? Buffer.alloc(0);
   return [
     { name: `write JSON: ${name}`, run: () => memory.write(JSON.stringify(value)) },
     { name: `write compact: ${name}`, run: writeCompact },
     { name: `read JSON: ${name}`, run: () => weigh(JSON.parse(text.toString('utf8'))) },
     { name: `read compact: ${name}`, run: () => weigh(decoder.decode(compact, 0, compact.length)) },
+    { name: `write MessagePack: ${name}`, run: () => messagePack.write(value)?.length ?? 0 },
+    { name: `MessagePack to JSON text: ${name}`, run: () => messagePack.textOf(packed, 0, packed.length)?.length ?? 0 },
   ];
 }
 
@@ -88,9 +94,9 @@ function weigh(value: unknown): number {
   return Object.keys(value as object).length;
 }
 
-function makeRows(bytes: number): unknown {
+function makeRows(count: number): unknown {
   const rows: object[] = [];
-  for (let at = 1; JSON.stringify(rows).length < bytes - 200; at++) {
+  for (let at = 1; at <= count; at++) {
     const address = { street: `Main Street ${at}`, zip: '12345', city: 'Springfield' };
     const score = Math.round(1e6 / at) / 100;
     rows.push({
