@@ -9,6 +9,8 @@ import { connectionOptions } from '../../sdk/internal.ts';
 import { type ConsoleOptions, ConsoleStartError, type EnginePort } from './options.ts';
 
 const SOCKETS_MAX = 256;
+/** The engine ends idle connections after about 10 s, and one that ends must not get another request. */
+const IDLE_MS_MAX = 5_000;
 const NO_PORTS: ReadonlySet<EnginePort> = new Set();
 
 export class EngineAddress {
@@ -34,7 +36,7 @@ export class EngineAddress {
     this.workers = `${scheme('ws', 'workers')}://${host}:${bridgePort}`;
     this.#ports = engineTls;
     this.#trust = engineTls.size === 0 ? {} : readTrust(options);
-    const settings = { keepAlive: true, maxSockets: SOCKETS_MAX };
+    const settings = { keepAlive: true, maxSockets: SOCKETS_MAX, timeout: IDLE_MS_MAX };
     this.#agent = this.#ports.has('http') ? new SecureAgent(settings) : new Agent(settings);
   }
 
