@@ -36,7 +36,7 @@ export function portsWithTls(config: LoadedConfig): PortWithTls[] {
   );
 }
 
-/** A certificate that cannot be used gives no trust: whoever starts the engine gets the reason. */
+/** A certificate that cannot be used gives no trust; the start of the engine reports why. */
 function trustOf(
   { cert_file: certFile, key_file: keyFile, ca_file: caFile }: TlsConfig,
   host: string,
