@@ -26,9 +26,15 @@ export function followFiles(
 }
 
 function versionsOf(files: readonly string[]): string {
-  const versions = files.map((file) => {
-    const status = statSync(file, { throwIfNoEntry: false });
-    return status === undefined ? 'absent' : `${status.ino} ${status.size} ${status.mtimeMs}`;
-  });
-  return versions.join('; ');
+  return files.map(versionOf).join('; ');
+}
+
+/** A file that cannot be looked at must not end the process: reading it reports the reason. */
+function versionOf(file: string): string {
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    return String(error);
+  }
 }

@@ -2,7 +2,8 @@
 
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { CertificateProblem, readCertificate } from '../../effects/certificates.ts';
+import { createSecureContext } from 'node:tls';
+import { readCertificate } from '../../effects/certificates.ts';
 import { systemClock } from '../../effects/clock.ts';
 import { followFiles } from '../../effects/file-changes.ts';
 import { type ConsoleOptions, ConsoleStartError, type PagesTls } from './options.ts';
@@ -33,9 +34,11 @@ export function createPageServer({ tls }: ConsoleOptions, printLine: (line: stri
 function contextOf({ minVersion, ...files }: PagesTls) {
   try {
     const { chain, key } = readCertificate(files, Date.now());
-    return { cert: chain, key, minVersion };
+    const context = { cert: chain, key, minVersion };
+    // The library refuses weak keys.
+    createSecureContext(context);
+    return context;
   } catch (error) {
-    if (error instanceof CertificateProblem) return error.message;
-    throw error;
+    return error instanceof Error ? error.message : String(error);
   }
 }
