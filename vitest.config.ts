@@ -12,11 +12,11 @@ export default defineConfig({
     reporters: ['default', './test/support/count-reporter.ts'],
     // On the two cores of CI most tests wait for processes and sockets rather than for a core.
     maxWorkers: 3,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Far above what a test takes: a short limit fails tests on a busy machine and finds no fault.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       // What they test keeps nothing outside of its objects: a process for each file would only cost time.
-      // Most of them only compute. A short limit would fail them on a busy machine and find no fault.
       { extends: true, test: { name: 'unit', include: [UNIT], isolate: false, testTimeout: 120_000 } },
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT] } },
     ],

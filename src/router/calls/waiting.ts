@@ -22,7 +22,7 @@ export function waitForPlace(
     return busyRefusal(id, `. ${OF_RESTRICTED}`);
   }
   // A refusal under pressure is final: what waited would be refused later, after it had cost memory.
-  if (pressure.level >= PRESSURE.shed || !isAtLimit(entry)) return busyRefusal(id);
+  if (pressure.level >= PRESSURE.shed || !canEndWaiting(entry, waiting.hasLine(id))) return busyRefusal(id);
   const bytes = CALL_BYTES + (request.data?.byteLength ?? 0) + (request.metadata?.byteLength ?? 0);
   const owner = ownerOf(request);
   const full = waiting.fullLimit(owner, bytes);
@@ -61,10 +61,15 @@ export function dropWaitingOf({ waiting }: RouterContext, session: Session): voi
   if (waiting.size > 0) waiting.takeWhere(({ request }) => request.caller === session);
 }
 
-/** A worker that does not read what it is sent frees no place by ending a call. */
-function isAtLimit({ executors, balance }: WorkerFunction<Session>): boolean {
+/**
+ * A worker that does not read what it is sent frees no place by ending a call. Where others wait already, a worker can
+ * have a place: a result and the next calls arrive in one turn, and the line moves at the end of the turn.
+ */
+function canEndWaiting({ executors, balance }: WorkerFunction<Session>, hasLine: boolean): boolean {
   const candidates = balance === 'newest' ? executors.slice(-1) : executors;
-  return candidates.some(({ isAccepting, inFlight, inFlightMax }) => isAccepting && inFlight >= inFlightMax);
+  return candidates.some(
+    ({ isAccepting, inFlight, inFlightMax }) => isAccepting && (hasLine || inFlight >= inFlightMax),
+  );
 }
 
 function ownerOf({ from, trigger }: CallRequest): WaitingOwner {

@@ -1,7 +1,9 @@
-// Many calls at once from one process, with the default limits.
+// Many calls at once from one process, with the default limits. The engine has a process of its own: beside ten
+// thousand callers its loop would be late enough to refuse calls.
 
 import { describe, expect, test } from 'vitest';
-import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { EngineProcess } from '../../support/engine/engine-process.ts';
+import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 const connectTo = sdkWorkers();
@@ -15,7 +17,7 @@ workers: []
 
 describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   test('[W6] [L6] ten thousand calls to one worker are all answered', async () => {
-    await using engine = await startTestEngine();
+    await using engine = await EngineProcess.start(ONE_PORT);
     const provider = connectTo(engine.url, { wire });
     const double = provider.registerFunction('own::double', async (x: number) => x * 2);
     await double.ready();
@@ -25,7 +27,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   test('[W6] ten thousand calls to eight workers are all answered', async () => {
-    await using engine = await startTestEngine();
+    await using engine = await EngineProcess.start(ONE_PORT);
     const ready = Array.from({ length: 8 }, () =>
       connectTo(engine.url, { wire })
         .registerFunction('own::double', async (x: number) => x * 2)
@@ -38,7 +40,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   test('[W6] [L6] ten thousand calls of a handler are all answered', async () => {
-    await using engine = await startTestEngine();
+    await using engine = await EngineProcess.start(ONE_PORT);
     const provider = connectTo(engine.url, { wire });
     const double = provider.registerFunction('own::double', async (x: number) => x * 2);
     const sum = provider.registerFunction('own::sum', async () => {
@@ -51,7 +53,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   test('[W6] [L6] two thousand handlers that call a function of their own worker are all answered', async () => {
-    await using engine = await startTestEngine();
+    await using engine = await EngineProcess.start(ONE_PORT);
     const provider = connectTo(engine.url, { wire });
     const inner = provider.registerFunction('own::inner', async (x: number) => x * 2);
     const outer = provider.registerFunction('own::outer', (payload: number) =>
@@ -89,7 +91,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
   });
 
   test('[SDK-7] [W6] ten thousand calls of 8 KiB are held while the engine has not read them, and all are answered', async () => {
-    await using engine = await startTestEngine();
+    await using engine = await EngineProcess.start(ONE_PORT);
     const provider = connectTo(engine.url, { wire });
     const length = provider.registerFunction('own::length', async (text: string) => text.length);
     await length.ready();

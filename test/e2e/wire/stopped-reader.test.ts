@@ -17,7 +17,7 @@ const USUAL_CALLS = 10_000;
 const CALLS = 20_000;
 const CALLS_IN_A_ROW = 500;
 /** The difference between two floods in memory that is not collected yet. */
-const NOISE_BYTES_MAX = 48 * MIB;
+const NOISE_BYTES_MAX = 80 * MIB;
 
 const YAML = `drain_timeout_ms: 100
 limits: {trusted: {outbound_buffer_bytes: ${BUFFER_BYTES_MAX}, in_flight_per_worker: 100000}}

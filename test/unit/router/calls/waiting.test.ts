@@ -33,6 +33,19 @@ test('[L6] a call waits for the worker to have a place, and runs in the same tur
   expect(engine.count('invocations.waited')).toBe(1);
 });
 
+test('[L6] a call that arrives in the turn in which a place became free waits at the end of the line', async () => {
+  const { engine, caller, worker, first } = occupied();
+  caller.invoke('f', 'waits');
+  worker.result(first, 'done');
+  const late = caller.invoke('f', 'arrives with the result');
+  await engine.turn();
+  const second = worker.nextCall();
+  const third = await nextData(engine, worker, second);
+  if (third !== undefined) worker.result(third, 'served');
+  expect([second.data, third?.data]).toEqual(['waits', 'arrives with the result']);
+  expect(caller.answerTo(late).result).toBe('served');
+});
+
 test('[L6] calls of several connections take turns, so that one with many delays the others by one call each', async () => {
   const { engine, caller, worker, first } = occupied();
   const other = engine.connect();
