@@ -1,5 +1,5 @@
-// Many calls at once from one process, with the default limits. The engine has a process of its own: beside ten
-// thousand callers its loop would be late enough to refuse calls.
+// Many calls at once from one process, with the default limits. The engine has a process of its own: with ten
+// thousand callers in it, its loop would be late enough to refuse calls.
 
 import { describe, expect, test } from 'vitest';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
