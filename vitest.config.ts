@@ -11,7 +11,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     reporters: ['default', './test/support/count-reporter.ts'],
     // On the two cores of CI most tests wait for processes and sockets rather than for a core.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Far above what a test takes: a short limit fails tests on a busy machine and finds no fault.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -53,6 +53,7 @@ const DISK_MS = 1_000;
 export class TelemetryHost {
   readonly #context: HostContext;
   readonly #settings: TelemetrySettings;
+  readonly #startedMs: number;
   readonly #opener: BatchOpener;
   #exporter: TelemetryExporter | undefined;
   #exporting: Promise<TelemetryExporter | undefined> | undefined;
@@ -77,6 +78,7 @@ export class TelemetryHost {
     this.#context = context;
     this.#settings = settings;
     const nowMs = (): number => context.clock.nowMs();
+    this.#startedMs = nowMs();
     this.#opener = new BatchOpener({
       ...{ service, nowMs, token: context.token },
       logsRatio: () => this.#logsRatio,
@@ -87,7 +89,10 @@ export class TelemetryHost {
     }
     // Records older than the configured age were kept as long as intended: that is not a loss.
     if (logs.enabled && isKept(logs.exporter)) {
-      this.#logs = new LogStore(logs, (reason, count) => reason === 'limit' && this.#drop('logs', reason, count));
+      this.#logs = new LogStore(logs, {
+        onDrop: (reason, count) => reason === 'limit' && this.#drop('logs', reason, count),
+        isWorthKeeping: (record) => isWarning(record) || this.#spans?.keeps(record.trace_id ?? '') === true,
+      });
     }
     if (metrics.enabled && isKept(metrics.exporter)) {
       this.#metrics = new MetricStore(metrics, (reason, count) => {
@@ -137,8 +142,12 @@ export class TelemetryHost {
       this.#diskTrouble = `trace_storage: ${error instanceof Error ? error.message : String(error)}`;
       return;
     }
-    if (this.#spans !== undefined) restore(this.#disk.spans, this.#spans, this.#settings.traces.maxBytes);
-    if (this.#logs !== undefined) restore(this.#disk.logs, this.#logs, this.#settings.logs.maxBytes);
+    const { traces, logs } = this.#settings;
+    const [spanStore, logStore] = [this.#spans, this.#logs];
+    if (spanStore !== undefined) {
+      restore(this.#disk.spans, traces.maxBytes, (span) => spanStore.add(span, span.end_time_unix_nano / 1e6));
+    }
+    if (logStore !== undefined) restore(this.#disk.logs, logs.maxBytes, (record) => logStore.add(record));
     this.#stopWriting = clock.every(DISK_MS, () => this.#disk?.flush());
   }
 
@@ -213,6 +222,8 @@ export class TelemetryHost {
   #stores(): TelemetryStores {
     return {
       nowMs: this.#context.clock.nowMs(),
+      startedMs: this.#startedMs,
+      settings: this.#settings,
       spans: this.#spans,
       logs: this.#logs,
       disk: this.#disk,
@@ -231,7 +242,8 @@ export class TelemetryHost {
   #keepSpans({ spans }: OpenedBatch): void {
     const { traces } = this.#settings;
     if (!traces.enabled) return;
-    for (const span of spans) if (traces.live || span.pending !== true) this.#spans?.add(span);
+    const nowMs = this.#context.clock.nowMs();
+    for (const span of spans) if (traces.live || span.pending !== true) this.#spans?.add(span, nowMs);
     this.#export((exporter) => exporter.addSpans(spans));
   }
 
@@ -278,13 +290,8 @@ export class TelemetryHost {
   }
 }
 
-interface Restored<T> {
-  readonly bytes: number;
-  add(record: T): unknown;
-}
-
 /** Only as many as fit: the oldest would leave again at once, and be counted as lost. */
-function restore<T>(lane: DiskLane<T>, store: Restored<T>, bytesMax: number): void {
+function restore<T>(lane: DiskLane<T>, bytesMax: number, add: (record: T) => void): void {
   const kept: (readonly T[])[] = [];
   let bytes = 0;
   for (const block of lane.newestFirst()) {
@@ -292,8 +299,14 @@ function restore<T>(lane: DiskLane<T>, store: Restored<T>, bytesMax: number): vo
     if (bytes > bytesMax) break;
     kept.push(block);
   }
-  for (const block of kept.reverse()) for (const record of block) store.add(record);
+  for (const block of kept.reverse()) for (const record of block) add(record);
 }
+
+function isWarning({ severity_number: severity }: LogRecord): boolean {
+  return severity >= WARN;
+}
+
+const WARN = 13;
 
 /** Lines of the engine itself are on its console already. */
 function isOwnLine({ resource, service_name: service, instrumentation_scope_name: scope }: LogRecord): boolean {

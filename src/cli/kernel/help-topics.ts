@@ -57,7 +57,7 @@ Observability, for settings that the entry svc-observability leaves out:
   OTEL_SERVICE_NAME               The engine's own name, svc.
   OTEL_EXPORTER_TYPE              Where spans go: memory, otlp or both.
   OTEL_TRACES_SAMPLER_ARG         Share of traces to keep, 1.0.
-  OTEL_MEMORY_MAX_SPANS           Spans in memory, 1000.
+  OTEL_MEMORY_MAX_SPANS           Spans in memory; without it bytes limit them.
   OTEL_METRICS_ENABLED            false: no metrics are kept.
   OTEL_METRICS_EXPORTER           Where metrics go: memory or otlp.
   OTEL_METRICS_RETENTION_SECONDS  How long points are kept, 3600.

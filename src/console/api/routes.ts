@@ -68,6 +68,7 @@ import type {
   LogSearch,
   Metrics,
   MetricsQuery,
+  RetainedList,
   Rollups,
   RollupsQuery,
   Sampling,
@@ -140,14 +141,14 @@ export interface Routes {
   'DELETE /streams/{stream}/{group}/items/{id}': Get<Removed>;
   'POST /streams/send': Send<StreamSendRequest, { result: null }>;
 
-  'POST /traces/search': Send<TraceSearch, List<TraceRow>>;
+  'POST /traces/search': Send<TraceSearch, RetainedList<TraceRow>>;
   'GET /traces/facets': Get<TraceFacets, { start_time?: number; end_time?: number }>;
   'GET /traces/{id}': Get<TraceDetail, TraceQuery>;
   'GET /traces/{id}/spans/{span}': Get<SpanRow>;
   'GET /traces/{id}/export': Get<unknown, { format?: TraceExportFormat }>;
   'DELETE /traces': Get<Cleared>;
 
-  'POST /logs/search': Send<LogSearch, List<LogRow>>;
+  'POST /logs/search': Send<LogSearch, RetainedList<LogRow>>;
   'POST /logs/histogram': Send<LogHistogramRequest, LogHistogram>;
   'DELETE /logs': Get<Cleared>;
 

@@ -1,7 +1,8 @@
 // Traces, logs, metrics, alerts and sampling. Times are Unix milliseconds unless the name contains `unix_nano`.
 
 import type { LogRecord, SpanRecord, TraceStatusWord } from '../../core/telemetry/records/records.ts';
-import type { ListQuery } from './envelope.ts';
+import type { Retention } from '../../core/telemetry/records/retention.ts';
+import type { List, ListQuery } from './envelope.ts';
 
 /** One trace: its root span and a summary of the other spans. */
 export interface TraceRow {
@@ -56,6 +57,16 @@ export interface TraceDetail {
   span_count: number;
   /** Attributes and events were left out. */
   condensed: boolean;
+}
+
+/** The `error.details` of a trace that is not stored. */
+export interface MissingTrace {
+  retention: Retention;
+}
+
+/** A list of observed data, with what is stored of it. */
+export interface RetainedList<T> extends List<T> {
+  retention?: Retention;
 }
 
 export interface TraceFacets {

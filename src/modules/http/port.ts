@@ -17,7 +17,7 @@ import { CorsRules, isOfForeignPage } from './cors.ts';
 import { METRICS_PATH, MetricsPage, OWN_PATHS, ownAnswer } from './own-paths.ts';
 import { ConcurrencyLimit } from './requests/concurrency-limit.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
-import { HttpRequest, type PortContext } from './requests/http-request.ts';
+import { type ErrorCause, HttpRequest, type PortContext } from './requests/http-request.ts';
 import { OpenRequests } from './requests/open-requests.ts';
 import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
 import { HttpRoutes } from './routes.ts';
@@ -66,7 +66,7 @@ export class HttpPort {
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
       openRequests: new OpenRequests(random.uuid()),
       globalMiddleware: middlewareOf(config),
-      answerError: (exchange, answer, headers, functionId) => this.#answerError(exchange, answer, headers, functionId),
+      answerError: (exchange, answer, headers, cause) => this.#answerError(exchange, answer, headers, cause),
     };
     router.channels.offerBy(this.#portContext.openRequests.find);
   }
@@ -240,7 +240,7 @@ export class HttpPort {
     exchange.answer(204, [...headers, ...(this.#cors?.preflightHeaders(origin, wanted) ?? [])], undefined);
   }
 
-  #answerError(exchange: HttpExchange, answer: ErrorAnswer, headers: HeaderLines, functionId?: string): void {
+  #answerError(exchange: HttpExchange, answer: ErrorAnswer, headers: HeaderLines, cause?: ErrorCause): void {
     const { random, router, logger } = this.#context;
     const errorId = answer.status >= 500 ? random.token().slice(0, ERROR_ID_CHARS) : undefined;
     router.count('http.refused', String(answer.status));
@@ -252,7 +252,8 @@ export class HttpPort {
         status: answer.status,
         code: answer.code,
         error: answer.message,
-        ...(functionId !== undefined && { function_id: functionId }),
+        ...(cause !== undefined && { function_id: cause.functionId }),
+        ...(cause?.traceId !== undefined && { trace_id: cause.traceId }),
       });
     }
     exchange.answer(answer.status, [...errorHeaders(answer), ...headers], textToByteString(errorBody(answer, errorId)));

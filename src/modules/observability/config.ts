@@ -30,7 +30,7 @@ const MIB = 1024 * 1024;
 const DAY_SECONDS = 86_400;
 const COUNT_MAX = 10_000_000;
 /** The reason is in `settings.ts`. */
-const COUNT_WORDS = '1000; with trace_storage 10 000 000';
+const COUNT_WORDS = '1000 in an entry without a limit of bytes or trace_storage, else 10 000 000';
 
 export const WORDS = {
   exporter: ['memory', 'otlp', 'both'],

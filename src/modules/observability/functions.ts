@@ -5,7 +5,7 @@
 // bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
 import { Refusal, readPayload, unreadablePayload } from '../../core/calls/refusal.ts';
-import { boundRecord, SEVERITY_NUMBERS, severityTextOf } from '../../core/telemetry/logs/log-record.ts';
+import { boundRecord, LOG_WRITER, SEVERITY_NUMBERS, severityTextOf } from '../../core/telemetry/logs/log-record.ts';
 import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
 import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../core/telemetry/records/records.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
@@ -13,6 +13,7 @@ import {
   baggageEntries,
   functionIdIn,
   isTraceparent,
+  jobIdIn,
   spanIdOf,
   traceIdOf,
 } from '../../core/telemetry/spans/context.ts';
@@ -67,14 +68,15 @@ function recordOf(
   const isQuiet =
     quietTraces.isMarkedContext(traceparent) ||
     (rights === undefined && traceId !== undefined && quietTraces.isMarked(traceId));
-  const caller = readService(service) ?? functionIdIn(baggage) ?? (callerWorkerId && router.workerName(callerWorkerId));
+  const worker = callerWorkerId && router.workerName(callerWorkerId);
+  const caller = readService(service) ?? functionIdIn(baggage) ?? worker;
   return {
     timestamp_unix_nano: nowNano,
     observed_timestamp_unix_nano: nowNano,
     severity_number: SEVERITY_NUMBERS[level],
     severity_text: severityTextOf(SEVERITY_NUMBERS[level]),
     body: message,
-    attributes: attributesOf(data),
+    attributes: { ...attributesOf(data), ...writerOf(baggage, callerWorkerId === worker ? undefined : worker) },
     trace_id: traceId ?? (context === undefined ? null : traceIdOf(context)),
     span_id: readId('span_id', ids.span_id) ?? (context === undefined ? null : spanIdOf(context)),
     resource,
@@ -82,6 +84,17 @@ function recordOf(
     instrumentation_scope_name: 'svc',
     instrumentation_scope_version: engineVersion,
     ...(isQuiet && { is_quiet: true }),
+  };
+}
+
+/** By what the record is found: the same attributes that the logger of a handler sets. */
+function writerOf(baggage: string | undefined, worker: string | undefined): Record<string, string> {
+  const functionId = functionIdIn(baggage);
+  const jobId = jobIdIn(baggage);
+  return {
+    ...(functionId !== undefined && { [LOG_WRITER.function]: functionId }),
+    ...(worker !== undefined && { [LOG_WRITER.worker]: worker }),
+    ...(jobId !== undefined && { [LOG_WRITER.job]: jobId }),
   };
 }
 

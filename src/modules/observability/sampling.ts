@@ -21,9 +21,7 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
             rate,
           })),
           isParentBased: sampling.parentBased,
-          // More would be removed within a second, before a person could read them, and creating them would cost more
-          // than the calls that they describe.
-          tracesPerSecondMax: Math.min(sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY, spansKept),
+          tracesPerSecondMax: Math.min(sampling.maxTracesPerSecond ?? Number.POSITIVE_INFINITY, tracesMax(settings)),
         }
       : undefined,
     spansKept,
@@ -35,8 +33,21 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
 }
 
 /** If spans are kept only in memory, more than its limit is of no use. */
-function spansKeptOf({ traces, disk }: TelemetrySettings): number {
-  return traces.exporter === 'memory' && disk === undefined ? traces.maxCount : Number.POSITIVE_INFINITY;
+function spansKeptOf(settings: TelemetrySettings): number {
+  return isInMemoryOnly(settings) ? settings.traces.maxCount : Number.POSITIVE_INFINITY;
+}
+
+/** In memory, more would push each other out before a person could read them, and cost more than their calls. */
+function tracesMax(settings: TelemetrySettings): number {
+  return isInMemoryOnly(settings)
+    ? Math.min(TRACES_PER_SECOND_IN_MEMORY, settings.traces.maxCount)
+    : Number.POSITIVE_INFINITY;
+}
+
+const TRACES_PER_SECOND_IN_MEMORY = 1_000;
+
+function isInMemoryOnly({ traces, disk }: TelemetrySettings): boolean {
+  return traces.exporter === 'memory' && disk === undefined;
 }
 
 /** `settings` returns the present settings. */

@@ -31,6 +31,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIB = 1024 * 1024;
 const STORE_BYTES = 64 * MIB;
+const COUNT_IN_ENTRY = 1_000;
 
 export function resolveTelemetry(config: OtelConfig, env: Environment): TelemetrySettings {
   const read = new Variables(env);
@@ -44,7 +45,7 @@ export function resolveTelemetry(config: OtelConfig, env: Environment): Telemetr
     traces: tracesOf(config, read, isAsked),
     sampling: samplingOf(config, read),
     metrics: metricsOf(config, read, isAsked),
-    logs: logsOf(config, read),
+    logs: logsOf(config, read, isAsked),
     otlp: otlpOf(config),
     alerts: config.alerts.map(ruleOf),
     disk: diskOf(config),
@@ -55,7 +56,10 @@ function tracesOf(config: OtelConfig, read: Variables, isAsked: boolean): TraceS
   return {
     enabled: config.enabled ?? read.flag('OTEL_ENABLED') ?? !isAsked,
     exporter: config.exporter ?? read.word('OTEL_EXPORTER_TYPE', WORDS.exporter) ?? (isAsked ? 'otlp' : 'memory'),
-    maxCount: config.memory_max_spans ?? read.integer('OTEL_MEMORY_MAX_SPANS', RANGES.count) ?? countMax(config),
+    maxCount:
+      config.memory_max_spans ??
+      read.integer('OTEL_MEMORY_MAX_SPANS', RANGES.count) ??
+      countMax(config, isAsked, config.memory_max_bytes),
     maxBytes: config.memory_max_bytes ?? memoryFor(config, 0.75),
     live: config.live_spans ?? true,
   };
@@ -85,12 +89,12 @@ function metricsOf(config: OtelConfig, read: Variables, isAsked: boolean): Metri
   };
 }
 
-function logsOf(config: OtelConfig, read: Variables): LogSettings {
+function logsOf(config: OtelConfig, read: Variables, isAsked: boolean): LogSettings {
   const interval = config.logs_flush_interval_ms ?? read.integer('OTEL_LOGS_FLUSH_INTERVAL_MS', RANGES.intervalMs);
   return {
     enabled: config.logs_enabled ?? true,
     exporter: config.logs_exporter ?? read.word('OTEL_LOGS_EXPORTER', WORDS.exporter) ?? 'memory',
-    maxCount: config.logs_max_count ?? countMax(config),
+    maxCount: config.logs_max_count ?? countMax(config, isAsked, config.logs_max_bytes),
     maxBytes: config.logs_max_bytes ?? memoryFor(config, 0.25),
     retentionMs: (config.logs_retention_seconds ?? config.trace_storage?.retention_seconds ?? 3_600) * 1_000,
     samplingRatio: config.logs_sampling_ratio ?? 1,
@@ -101,9 +105,12 @@ function logsOf(config: OtelConfig, read: Variables): LogSettings {
   };
 }
 
-/** With a store on disk its bytes are the limit: a thousand spans would be the last seconds of a busy engine. */
-function countMax({ trace_storage: storage }: OtelConfig): number {
-  return storage === undefined ? 1_000 : RANGES.count.max;
+/**
+ * An entry without these fields has 1 000 of each. Everywhere else bytes are the limit: a thousand spans are the last
+ * seconds of a busy engine.
+ */
+function countMax({ trace_storage: storage }: OtelConfig, isAsked: boolean, bytes: number | undefined): number {
+  return isAsked && storage === undefined && bytes === undefined ? COUNT_IN_ENTRY : RANGES.count.max;
 }
 
 function memoryFor({ trace_storage: storage }: OtelConfig, share: number): number {

@@ -1,10 +1,12 @@
 // One attempt of one job: the call of its function, and the meaning of its outcome for the job (Q5): whether the job
 // may be retried, and what is kept of the error.
 
+import { withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { isTopicQueue, shownName, withoutLane } from '../../core/queue/queue-names.ts';
 import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
 import { retryDelayMs } from '../../core/queue/waits.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
+import { JOB_ENTRY } from '../../core/telemetry/spans/context.ts';
 import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
@@ -50,7 +52,7 @@ export function runJob(context: AttemptContext, attempt: Attempt, ended: (end: A
     // A job that enqueues the next one is not a loop of calls: each begins a chain of its own.
     depth: job.facts.depth ?? 0,
     traceparent: contextOf(begun, job.facts.traceparent),
-    baggage: job.facts.baggage,
+    baggage: withBaggageEntry(job.facts.baggage ?? '', JOB_ENTRY, job.id),
   };
   const ran: Ran = { traceId: spanOf(begun)?.traceId };
   const done = (end: AttemptEnd): void => {

@@ -132,8 +132,8 @@ export class Invocation implements HandlerContext {
   }
 
   get logger(): Logger {
-    const { functionId, traceparent } = this.#call;
-    const scope = { functionId, traceparent: this.#span?.carrier.traceparent ?? traceparent };
+    const { functionId, traceparent, baggage } = this.#call;
+    const scope = { functionId, traceparent: this.#span?.carrier.traceparent ?? traceparent, baggage };
     this.#logger ??= createLogger(this.#environment.telemetry.log, () => scope);
     return this.#logger;
   }

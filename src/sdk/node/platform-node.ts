@@ -5,6 +5,7 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { arch, hostname, platform as osName, release } from 'node:os';
 import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
+import { steadyTime } from '../../protocol/steady-time.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { WorkerOptions } from '../worker/options.ts';
@@ -20,7 +21,7 @@ const outside = new AsyncResource('svc-sdk');
 export const nodePlatform: Platform = {
   clock: {
     monotonicMs: () => performance.now(),
-    wallMs: () => Date.now(),
+    wallMs: steadyTime(Date.now, () => performance.now(), performance.timeOrigin),
     after(delayMs, task, kind) {
       const timer = outside.runInAsyncScope(setTimeout, undefined, task, delayMs);
       if (kind !== 'dial') timer.unref();

@@ -7,7 +7,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { randomHex } from '../../protocol/json/node-bytes.ts';
 import { isRecord } from '../../protocol/json/record.ts';
-import { parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
+import { parseBaggage, parseTraceparent, type TraceCarrier } from '../calls/trace-context.ts';
 import type { Link } from '../connection/link.ts';
 import {
   attributesOf,
@@ -152,13 +152,15 @@ export class NodeTelemetry implements WorkerTelemetry {
     return attributes;
   }
 
-  #attributes(data: unknown, { functionId }: LogScope): OtlpAttribute[] {
+  #attributes(data: unknown, { functionId, baggage }: LogScope): OtlpAttribute[] {
+    const job = baggage === undefined ? undefined : parseBaggage(baggage).get(JOB_ENTRY);
+    const writer = { function_id: functionId, 'svc.worker': this.#options.settings.name, [JOB_ENTRY]: job };
     try {
       const fields = isRecord(data) && !(data instanceof Error) ? data : { data };
-      return attributesOf({ ...fields, function_id: functionId });
+      return attributesOf({ ...fields, ...writer });
     } catch {
       // A getter of the user's object threw: keep the message.
-      return attributesOf({ function_id: functionId });
+      return attributesOf(writer);
     }
   }
 
@@ -275,6 +277,9 @@ function sendFrame(link: Link, prefix: Prefix, body: string): void {
 function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
 }
+
+/** Set by the engine: the receipt of the job that runs, or that made this call. */
+const JOB_ENTRY = 'svc.job.id';
 
 /** Interval between measurements of the event loop. */
 const LAG_STEP_MS = 20;

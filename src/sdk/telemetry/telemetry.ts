@@ -80,6 +80,7 @@ export interface Logger {
 export interface LogScope {
   readonly functionId?: string | undefined;
   readonly traceparent?: string | undefined;
+  readonly baggage?: string | undefined;
 }
 
 /** Takes a record. Must not throw. */

@@ -9,6 +9,8 @@ import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics
 import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
 import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
 import type { MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
+import type { Retention } from '../../core/telemetry/records/retention.ts';
+import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import type { TraceEdges } from '../../core/telemetry/spans/trace-edges.ts';
 import type { Facet, SpanGroup } from '../../core/telemetry/spans/trace-groups.ts';
@@ -20,8 +22,8 @@ export type FunctionId = keyof typeof DESCRIPTIONS;
 
 /** What the functions answer. The console reads these types, and `src/validators/console-answers.ts` compiles them. */
 export interface TelemetryAnswers {
-  'engine::traces::list': TracePage & Page;
-  'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number };
+  'engine::traces::list': TracePage & Page & Retained;
+  'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number } & Retained;
   'engine::traces::span': { span: SpanRecord & { duration_ms: number } };
   'engine::traces::clear': Cleared;
   'engine::traces::group_by': SpanGroups;
@@ -29,7 +31,7 @@ export interface TelemetryAnswers {
   'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
   'engine::logs::list': LogPage & { query?: unknown; timestamp: number };
   'engine::logs::clear': Cleared;
-  'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number };
+  'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number } & Partial<Retained>;
   'engine::logs::histogram': LogHistogram;
   'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
   'engine::metrics::list': EngineAndWorkerMetrics;
@@ -40,6 +42,11 @@ export interface TelemetryAnswers {
 interface Page {
   offset: number;
   limit: number;
+}
+
+/** Absent where nothing is kept. */
+interface Retained {
+  retention: Retention;
 }
 
 interface Cleared {
@@ -70,6 +77,9 @@ interface EngineAndWorkerMetrics {
 /** A store that is undefined is not kept: its records are exported only, or dropped. */
 export interface TelemetryStores {
   readonly nowMs: number;
+  /** When the thread began, before anything was observed. */
+  readonly startedMs: number;
+  readonly settings: TelemetrySettings;
   readonly spans: SpanStore | undefined;
   readonly logs: LogStore | undefined;
   /** Set where spans and logs are kept on the disk too. */

@@ -18,6 +18,7 @@ import {
   optionalNumber,
   timeRange,
 } from './payloads.ts';
+import { logRetention } from './retention.ts';
 
 const LIMIT = { min: 0, max: 1_000, isWhole: true };
 const SEVERITY = { min: 1, max: 24, isWhole: true };
@@ -75,14 +76,14 @@ const clear: TelemetryFunction<'engine::logs::clear'> = {
 
 const search: TelemetryFunction<'engine::logs::search'> = {
   id: 'engine::logs::search',
-  run(given, { logs, nowMs }) {
+  run(given, { logs, nowMs, settings, startedMs }) {
     const payload = readPayload(search.id, validateLogsSearch, given);
     const filter = readSearchFilter(payload);
     const offset = numberOr('offset', payload.offset, 0, COUNT);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
     if (logs === undefined) return { logs: [], total: 0, services: [], timestamp: nowMs };
     const found = searchLogs(logs, filter, { order: payload.order ?? 'desc', offset, limit });
-    return { ...found, timestamp: nowMs };
+    return { ...found, timestamp: nowMs, retention: logRetention(logs, settings, startedMs, nowMs) };
   },
 };
 

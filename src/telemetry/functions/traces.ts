@@ -2,6 +2,7 @@
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { SpanRecord } from '../../core/telemetry/records/records.ts';
+import type { Retention } from '../../core/telemetry/records/retention.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { edgesOf } from '../../core/telemetry/spans/trace-edges.ts';
 import { facetsOf, groupSpans } from '../../core/telemetry/spans/trace-groups.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
 import { COUNT, numberOr, optionalNumber, TIME, type TracesListPayload, timeRange } from './payloads.ts';
+import { traceRetention } from './retention.ts';
 
 const DURATION = { min: 0, max: 1e12 };
 const LIMIT = { min: 0, max: 1_000, isWhole: true };
@@ -30,7 +32,7 @@ const list: TelemetryFunction<'engine::traces::list'> = {
     const offset = numberOr('offset', payload.offset, 0, COUNT);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
     const page = listTraces(spansOf(stores), { ...readFilter(payload), offset, limit }, stores.nowMs);
-    return { ...page, offset, limit };
+    return { ...page, offset, limit, retention: retentionOf(stores) };
   },
 };
 
@@ -83,7 +85,7 @@ const tree: TelemetryFunction<'engine::traces::tree'> = {
       parent: payload.parent?.toLowerCase(),
       duration: (span) => durationMs(span, stores.nowMs),
     });
-    return { roots, span_count: spans.length };
+    return { roots, span_count: spans.length, retention: retentionOf(stores) };
   },
 };
 
@@ -113,7 +115,7 @@ const groupBy: TelemetryFunction<'engine::traces::group_by'> = {
     const store = spansOf(stores);
     const asked = optionalNumber('since_ms', payload.since_ms, TIME);
     // For the time before some spans were dropped, a count would be too low.
-    const sinceMs = asked === undefined ? undefined : Math.max(asked, store.wholeSinceMs ?? asked);
+    const sinceMs = asked === undefined ? undefined : Math.max(asked, store.spansWholeSinceMs ?? asked);
     const query = {
       attribute: payload.attribute,
       sinceMs,
@@ -123,7 +125,11 @@ const groupBy: TelemetryFunction<'engine::traces::group_by'> = {
       parts: numberOr('parts', payload.parts, 0, PARTS),
     };
     const storage = { spans: store.count, bytes: store.bytes };
-    return { groups: groupSpans(store, query, stores.nowMs), since_ms: sinceMs ?? store.wholeSinceMs ?? null, storage };
+    return {
+      groups: groupSpans(store, query, stores.nowMs),
+      since_ms: sinceMs ?? store.spansWholeSinceMs ?? null,
+      storage,
+    };
   },
 };
 
@@ -161,6 +167,10 @@ function servicesOf(store: SpanStore): string[] {
 
 function spansOfTrace(traceId: string, stores: TelemetryStores): SpanRecord[] {
   return [...(spansOf(stores).trace(traceId)?.spans.values() ?? [])].map(({ record }) => record);
+}
+
+function retentionOf(stores: TelemetryStores): Retention {
+  return traceRetention(spansOf(stores), stores.settings, stores.startedMs);
 }
 
 function spansOf({ spans }: TelemetryStores): SpanStore {

@@ -42,6 +42,15 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor({ state: 'detached' });
   });
 
+  test('[TRC-20] A trace that is not stored is answered with what is stored, and the setting that keeps more', async () => {
+    const path = `/traces/${'ab'.repeat(16)}`;
+    await using opened = await openConsole(site.browser, `${site.scene.url}${path}`, { expected: /status of 404/ });
+    const { page } = opened;
+    await page.getByText('This trace is not stored').waitFor();
+    await page.getByText(/All traces since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d.* are stored\./).waitFor();
+    await page.getByText(/trace_storage of svc-observability/).waitFor();
+  });
+
   test('[TRC-15] The tabs of a span show its tags and its error', async () => {
     const reply = await invoke('nothing::here', {});
     await using opened = await open(`/traces/${reply.headers.get('x-svc-trace-id')}`);

@@ -82,10 +82,14 @@ describe('observability commands', () => {
     expect(document.critical_path.length).toBeGreaterThan(0);
   });
 
-  test('[console 6.6] an unknown trace is exit code 3, an invalid id is exit code 2', {
+  test('[console 6.6] [O7] an unknown trace is exit code 3, with what is stored, and an invalid id is exit code 2', {
     timeout: 60_000,
   }, async () => {
-    expect(await svc('trace', 'show', '00000000')).toMatchObject({ code: 3, stdout: '' });
+    const unknown = await svc('trace', 'show', '00000000');
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
+    expect(unknown.stderr).toMatch(
+      /All traces since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are stored\..*trace_storage of svc-observability/,
+    );
     expect(await svc('trace', 'show', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
   });
 

@@ -52,7 +52,13 @@ test('[guarantees 2.8] A trace is listed by its root span with all columns, and 
   ]);
   const { span } = await ask(worker, 'engine::traces::span', { trace_id: row?.trace_id, span_id: root?.span_id });
   expect(span).toMatchObject({ name: 'call shop::order' });
-  expect(await ask(worker, 'engine::traces::tree', { trace_id: 'f'.repeat(32) })).toEqual({ roots: [], span_count: 0 });
+  expect(await ask(worker, 'engine::traces::tree', { trace_id: 'f'.repeat(32) })).toEqual({
+    ...{ roots: [], span_count: 0 },
+    retention: {
+      ...{ whole_since_ms: expect.any(Number), kept_since_ms: null },
+      ...{ setting: 'trace_storage', value: null, is_sampled: false },
+    },
+  });
 });
 
 test('[TRC-2] Traces can be filtered, sorted, paged, grouped and counted by facet', async () => {
@@ -118,7 +124,7 @@ test('Without the memory exporter a list of traces is refused with the reason', 
   expect(await refusalOf(worker, 'engine::traces::list', {})).toBe('memory_exporter_not_enabled');
 });
 
-test('[O1] The oldest spans are dropped first, and counted', async () => {
+test('[O1] Traces beyond the limit are dropped, and counted', async () => {
   const yaml = observedBy('{enabled: true, exporter: memory, memory_max_spans: 5}');
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);

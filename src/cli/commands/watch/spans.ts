@@ -1,11 +1,13 @@
 // Spans and traces from answers of the engine, validated (`records.ts`) and prepared for drawing and export.
 
 import type { Attributes, SpanEvent, SpanLink, SpanStatus } from '../../../core/telemetry/records/records.ts';
+import { explainRetention, type Retention } from '../../../core/telemetry/records/retention.ts';
 import type { TreeSpan } from '../../../core/telemetry/spans/trace-tree.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
+import { formatTime } from '../../text/times.ts';
 
 const TRACES_SEARCHED = 1_000;
 const CANDIDATES_SHOWN = 5;
@@ -35,13 +37,14 @@ export async function findTraceId(engine: EngineConnection, wanted: string): Pro
     );
   }
   const [traceId] = found;
-  if (traceId === undefined) throw traceNotFound(wanted);
+  if (traceId === undefined) throw traceNotFound(wanted, readRetention(answer));
   return traceId;
 }
 
 /** The spans of a trace below its roots; levels that the engine left out as too deep are requested, too. */
 export async function readTrace(engine: EngineConnection, traceId: string): Promise<TreeSpan[]> {
   let questions = 0;
+  let retention: Retention | undefined;
   const ask = async (parent: string | undefined): Promise<TreeSpan[]> => {
     questions += 1;
     if (questions > DEEPER_QUESTIONS_MAX) return [];
@@ -49,10 +52,11 @@ export async function readTrace(engine: EngineConnection, traceId: string): Prom
       trace_id: traceId,
       ...(parent === undefined ? {} : { parent }),
     });
+    retention ??= readRetention(answer);
     return await Promise.all(recordsIn(answer, 'roots').map((root) => complete(readSpan(root), ask)));
   };
   const roots = await ask(undefined);
-  if (roots.length === 0) throw traceNotFound(traceId);
+  if (roots.length === 0) throw traceNotFound(traceId, retention);
   return roots;
 }
 
@@ -117,14 +121,33 @@ export function explainNoMemory(error: unknown): unknown {
   });
 }
 
-function traceNotFound(wanted: string): CliFailure {
+function traceNotFound(wanted: string, retention: Retention | undefined): CliFailure {
+  const reasons = retention === undefined ? [] : explainRetention('traces', retention, shortTime);
   return new CliFailure({
     code: 'NOT_FOUND',
     message: wanted === 'last' ? 'The engine has no trace yet.' : `The engine has no trace '${wanted}'.`,
     exitCode: EXIT.notFound,
-    hint: 'List the traces with: svc trace list',
-    details: { trace_id: wanted },
+    hint: [...(wanted === 'last' ? [] : reasons), 'List the traces with: svc trace list'].join(' '),
+    details: { trace_id: wanted, ...(retention !== undefined && { retention }) },
   });
+}
+
+function shortTime(unixMs: number): string {
+  return formatTime(unixMs, 'local', unixMs);
+}
+
+/** Older engines do not send it. */
+export function readRetention(answer: unknown): Retention | undefined {
+  const record = isRecord(answer) && isRecord(answer.retention) ? answer.retention : undefined;
+  const whole_since_ms = record && numberIn(record, 'whole_since_ms');
+  if (record === undefined || whole_since_ms === undefined) return undefined;
+  return {
+    whole_since_ms,
+    kept_since_ms: numberIn(record, 'kept_since_ms') ?? null,
+    setting: textIn(record, 'setting'),
+    value: numberIn(record, 'value') ?? null,
+    is_sampled: record.is_sampled === true,
+  };
 }
 
 function readEvent(record: JsonRecord): SpanEvent {

@@ -4,7 +4,7 @@
 import { endOfFirst, partOf } from '../../access/pattern.ts';
 import type { LogLevel, LogRecord } from '../records/records.ts';
 import { compileRegex, REGEX_INSTRUCTIONS_MAX } from './log-expression.ts';
-import { SEVERITY_NUMBERS } from './log-record.ts';
+import { LOG_WRITER, SEVERITY_NUMBERS } from './log-record.ts';
 import { type FieldTerm, REGEX_BYTES_MAX, readTerms, severityOf, type TermProblem } from './query-terms.ts';
 import type { SearchBudget } from './search-budget.ts';
 
@@ -85,6 +85,8 @@ type TextOf = (record: LogRecord) => string;
 const TEXTS: ReadonlyMap<string, TextOf> = new Map<string, TextOf>([
   ['service', ({ service_name: service }) => service],
   ['function', functionOf],
+  ['worker', workerOf],
+  ['job', jobOf],
   ['trace', ({ trace_id: id }) => id ?? ''],
   ['trace_id', ({ trace_id: id }) => id ?? ''],
   ['span', ({ span_id: id }) => id ?? ''],
@@ -93,7 +95,16 @@ const TEXTS: ReadonlyMap<string, TextOf> = new Map<string, TextOf>([
 
 /** Where a writer sets only its service, that is the function. */
 function functionOf({ attributes, service_name: service }: LogRecord): string {
-  return attributeAt(attributes, 'function_id', ['function_id']) ?? service;
+  return attributeAt(attributes, LOG_WRITER.function, [LOG_WRITER.function]) ?? service;
+}
+
+/** The loggers of workers name the worker as the service. */
+function workerOf({ attributes, service_name: service }: LogRecord): string {
+  return attributeAt(attributes, LOG_WRITER.worker, [LOG_WRITER.worker]) ?? service;
+}
+
+function jobOf({ attributes }: LogRecord): string {
+  return attributeAt(attributes, LOG_WRITER.job, [LOG_WRITER.job]) ?? '';
 }
 
 function textCondition(name: string, operator: string, value: string, textOf: TextOf): LogMatcher {

@@ -4,6 +4,9 @@
 import type { ServiceIdentity } from '../records/intake.ts';
 import type { LogLevel, LogRecord, SeverityText } from '../records/records.ts';
 
+/** The attributes that name the writer of a record. */
+export const LOG_WRITER = { function: 'function_id', worker: 'svc.worker', job: 'svc.job.id' } as const;
+
 export const SEVERITY_NUMBERS: Readonly<Record<LogLevel, number>> = {
   trace: 1,
   debug: 5,
@@ -96,7 +99,7 @@ export function recordOfLine(
     severity_text: severityTextOf(severityNumber),
     body: message,
     attributes: plain(fields),
-    trace_id: null,
+    trace_id: typeof fields.trace_id === 'string' ? fields.trace_id : null,
     span_id: null,
     resource,
     service_name: serviceName,

@@ -46,7 +46,18 @@ export interface RegexTerm extends TermPosition {
 /** PD-48. */
 export const REGEX_BYTES_MAX = 256;
 
-const QUERY_FIELDS = ['service', 'function', 'trace', 'trace_id', 'span', 'span_id', 'severity', 'level'];
+const QUERY_FIELDS = [
+  'service',
+  'function',
+  'worker',
+  'job',
+  'trace',
+  'trace_id',
+  'span',
+  'span_id',
+  'severity',
+  'level',
+];
 const FIELD = /([A-Za-z_][^\s"=<>!:]*)(>=|<=|!=|=|>|<|:)/y;
 const SPACE = /\s*/y;
 const WORD = /\S*/y;

@@ -8,6 +8,7 @@
 //   - Nothing here throws or waits, and no timer runs while nothing was gathered.
 
 import { detach } from '../../../protocol/json/byte-string.ts';
+import { steadyTime } from '../../../protocol/steady-time.ts';
 import { CallStats } from '../metrics/call-stats.ts';
 import type { SourceGauges, TelemetryFrame, TelemetryKind, TelemetrySink, WorkerGauges } from '../records/intake.ts';
 import type { LogRecord } from '../records/records.ts';
@@ -80,6 +81,7 @@ export class Collector {
   #lastSource = 0;
   #spawns = 0;
   #deaths = 0;
+  readonly #steadyMs: () => number;
   #epochMs: number;
   #countedMs: number;
   #cancelFlush: (() => void) | undefined;
@@ -92,7 +94,8 @@ export class Collector {
     this.#context = context;
     this.#sink = sink;
     this.#countedMs = context.monotonicMs();
-    this.#epochMs = context.nowMs() - this.#countedMs;
+    this.#steadyMs = steadyTime(context.nowMs, () => context.monotonicMs());
+    this.#epochMs = this.#steadyMs() - this.#countedMs;
   }
 
   /** Changes the sampling rules, from the next trace on. */
@@ -310,7 +313,7 @@ export class Collector {
     if (this.#sink.isFull) return;
     const nowMs = this.#context.monotonicMs();
     // A change of the wall clock takes effect with the next batch.
-    this.#epochMs = this.#context.nowMs() - nowMs;
+    this.#epochMs = this.#steadyMs() - nowMs;
     this.#writePending();
     const areCountsDue = withCounts || nowMs - this.#countedMs >= COUNTS_MS;
     const calls = areCountsDue ? this.#stats.take() : [];

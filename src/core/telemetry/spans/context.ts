@@ -48,8 +48,11 @@ const LETTER_A = 0x61;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 
+/** In the baggage of a job's call: what is logged below it is found by the job's receipt. */
+export const JOB_ENTRY = 'svc.job.id';
+
 /** The engine's own entries mean nothing to users. */
-const OWN_ENTRIES: ReadonlySet<string> = new Set(['svc.depth', 'svc.function.id', 'iii.function.id']);
+const OWN_ENTRIES: ReadonlySet<string> = new Set(['svc.depth', 'svc.function.id', 'iii.function.id', JOB_ENTRY]);
 const ENTRIES_MAX = 64;
 
 /** In order, decoded; properties after `;` are dropped. */
@@ -60,6 +63,11 @@ export function baggageEntries(header: string | undefined): (readonly [key: stri
 /** The function that was running, from the engine's entry in the baggage of its call. */
 export function functionIdIn(header: string | undefined): string | undefined {
   return allEntries(header).find(([key]) => key === 'svc.function.id' || key === 'iii.function.id')?.[1];
+}
+
+/** The receipt of the job that is running, or that made this call. */
+export function jobIdIn(header: string | undefined): string | undefined {
+  return allEntries(header).find(([key]) => key === JOB_ENTRY)?.[1];
 }
 
 function allEntries(header: string | undefined): (readonly [string, string])[] {

@@ -1,33 +1,44 @@
-// The spans of the newest traces, in memory. Bounded by count and by bytes: the oldest span leaves first (O1).
+// The spans of recent traces, in memory, bounded by count and by bytes (O1).
+//
+// When room is short, a whole trace leaves: the one whose last span arrived first. Traces with errors and the slowest
+// of each function are kept instead, in a part of the room that is theirs, until newer ones of their kind need it (O7).
 //
 // What always holds:
-//   - `bytes` is the sum over all spans held, each as `recordBytes` counts it; neither bound is exceeded after `add`.
-//   - The summary of a trace (counts, services) covers exactly the spans held, at any moment: lists read traces and not
-//     their spans.
+//   - `count` and `bytes` are the sums over all traces held; neither limit is exceeded after `add`.
+//   - A trace is in exactly one of `#recent` and `#kept`, each in the order in which its traces leave.
 //   - A pending span is replaced by a later one with the same ids, never the other way round.
 
-import { recordBytes, type SpanRecord, type TraceStatusWord } from '../records/records.ts';
+import { recordBytes, type SpanRecord } from '../records/records.ts';
+import { SlowestTraces } from './slowest-traces.ts';
+import { isInternal, Trace } from './stored-trace.ts';
 
 export interface SpanStoreLimits {
   readonly maxCount: number;
   readonly maxBytes: number;
 }
 
-export interface StoredSpan {
-  record: SpanRecord;
-  bytes: number;
-}
+/** The part of the room that kept traces may have, and that one trace may have. */
+const KEPT_SHARE = 0.5;
+const TRACE_SHARE = 0.5;
 
 export class SpanStore {
   readonly #limits: SpanStoreLimits;
-  readonly #traces = new Map<string, Trace>();
   readonly #onDrop: (count: number) => void;
-  /** In the order of arrival; those before `#head` have left. */
-  #queue: StoredSpan[] = [];
-  #head = 0;
+  /** The first is the next to leave, unless spans of it arrived since it was placed. */
+  readonly #recent = new Map<string, Trace>();
+  /** When each of them was placed, which is its last arrival at that time. */
+  readonly #placedMs = new WeakMap<Trace, number>();
+  readonly #kept = new Map<string, Trace>();
+  #slowest = new SlowestTraces();
+  /** Kept ones that are no longer among the slowest. */
+  #displaced: Trace[] = [];
   #count = 0;
   #bytes = 0;
-  #hasDropped = false;
+  #keptCount = 0;
+  #keptBytes = 0;
+  #wholeSinceMs: number | undefined;
+  #cutSinceMs: number | undefined;
+  #limitedBy: keyof SpanStoreLimits = 'maxBytes';
 
   /** `onDrop` is called with the number of spans that left for lack of room. */
   constructor(limits: SpanStoreLimits, onDrop: (count: number) => void) {
@@ -43,148 +54,183 @@ export class SpanStore {
     return this.#bytes;
   }
 
-  /** All spans that began later are here, Unix milliseconds; `undefined`: all spans are. */
+  /** All traces that began later are here, Unix milliseconds; `undefined`: all traces are. */
   get wholeSinceMs(): number | undefined {
-    if (!this.#hasDropped) return undefined;
-    const oldest = this.#queue[this.#head]?.record;
-    return oldest === undefined ? undefined : Math.max(oldest.start_time_unix_nano, oldest.end_time_unix_nano) / 1e6;
+    return this.#wholeSinceMs;
+  }
+
+  /** The same for spans: of a very large trace the oldest leave first. */
+  get spansWholeSinceMs(): number | undefined {
+    if (this.#cutSinceMs === undefined) return this.#wholeSinceMs;
+    return Math.max(this.#cutSinceMs, this.#wholeSinceMs ?? 0);
+  }
+
+  /** Whether traces with this id are kept longer than others. */
+  keeps(traceId: string): boolean {
+    return this.#kept.has(traceId) || (this.#recent.get(traceId)?.errorCount ?? 0) > 0;
+  }
+
+  /** The limit for which something left last. */
+  get limitedBy(): keyof SpanStoreLimits {
+    return this.#limitedBy;
+  }
+
+  /** The last arrival of the oldest trace that was kept for its error or duration. */
+  get keptSinceMs(): number | undefined {
+    const [oldest] = this.#kept.values();
+    return oldest?.lastArrivalMs;
   }
 
   get traceCount(): number {
-    return this.#traces.size;
+    return this.#recent.size + this.#kept.size;
   }
 
-  traces(): Iterable<Trace> {
-    return this.#traces.values();
+  *traces(): Iterable<Trace> {
+    yield* this.#kept.values();
+    yield* this.#recent.values();
   }
 
   trace(traceId: string): Trace | undefined {
-    return this.#traces.get(traceId);
+    return this.#recent.get(traceId) ?? this.#kept.get(traceId);
   }
 
-  add(record: SpanRecord): void {
-    let trace = this.#traces.get(record.trace_id);
-    if (trace === undefined) {
-      trace = new Trace(record.trace_id);
-      this.#traces.set(record.trace_id, trace);
+  add(record: SpanRecord, arrivedMs: number): void {
+    const trace = this.trace(record.trace_id) ?? this.#begin(record.trace_id, arrivedMs);
+    const isKept = this.#kept.has(trace.id);
+    const [spans, bytes] = [trace.spans.size, trace.bytes];
+    if (!put(trace, record)) return;
+    trace.lastArrivalMs = Math.max(trace.lastArrivalMs, arrivedMs);
+    this.#count += trace.spans.size - spans;
+    this.#bytes += trace.bytes - bytes;
+    if (isKept) {
+      this.#keptCount += trace.spans.size - spans;
+      this.#keptBytes += trace.bytes - bytes;
     }
-    const bytes = recordBytes(record);
-    const known = trace.spans.get(record.span_id);
-    if (known === undefined) {
-      const span: StoredSpan = { record, bytes };
-      trace.enter(span);
-      this.#queue.push(span);
-      this.#count++;
-      this.#bytes += bytes;
-    } else if (known.record.pending === true) {
-      trace.leave(known);
-      this.#bytes += bytes - known.bytes;
-      known.record = record;
-      known.bytes = bytes;
-      trace.enter(known);
-    }
-    this.#evict();
+    if (this.#isFull()) this.#makeRoom(trace);
   }
 
   clear(): void {
-    this.#traces.clear();
-    this.#queue = [];
-    this.#head = 0;
-    this.#count = 0;
-    this.#bytes = 0;
+    this.#recent.clear();
+    this.#kept.clear();
+    this.#slowest = new SlowestTraces();
+    this.#displaced = [];
+    this.#count = this.#bytes = this.#keptCount = this.#keptBytes = 0;
   }
 
-  #evict(): void {
+  #begin(traceId: string, arrivedMs: number): Trace {
+    const trace = new Trace(traceId);
+    this.#recent.set(traceId, trace);
+    this.#placedMs.set(trace, arrivedMs);
+    return trace;
+  }
+
+  #isFull(): boolean {
+    return this.#count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes;
+  }
+
+  /** `current` has just grown: it leaves last. */
+  #makeRoom(current: Trace): void {
     let dropped = 0;
-    while (this.#count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes) {
-      const oldest = this.#queue[this.#head];
-      if (oldest === undefined) break;
-      this.#head++;
-      this.#remove(oldest);
-      dropped++;
+    this.#limitedBy = this.#count > this.#limits.maxCount ? 'maxCount' : 'maxBytes';
+    while (this.#isFull()) {
+      if (current.isOver(TRACE_SHARE, this.#limits)) {
+        dropped += this.#cut(current);
+        continue;
+      }
+      const oldest = this.#nextToLeave(current);
+      dropped += oldest === undefined ? this.#cut(current) : this.#drop(oldest);
     }
-    if (this.#head > 1_024 && this.#head * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head);
-      this.#head = 0;
-    }
-    if (dropped === 0) return;
-    this.#hasDropped = true;
-    this.#onDrop(dropped);
+    if (dropped > 0) this.#onDrop(dropped);
   }
 
-  #remove(span: StoredSpan): void {
-    const trace = this.#traces.get(span.record.trace_id);
-    trace?.leave(span);
-    if (trace?.spans.size === 0) this.#traces.delete(trace.id);
+  #nextToLeave(current: Trace): Trace | undefined {
+    if (this.#isKeptFull()) {
+      const oldest = firstBut(current, this.#kept);
+      if (oldest !== undefined) return oldest;
+    }
+    for (;;) {
+      const faster = this.#displaced.pop();
+      if (faster !== undefined && faster !== current && this.#kept.has(faster.id)) return faster;
+      const oldest = firstBut(current, this.#recent);
+      if (oldest === undefined) return firstBut(current, this.#kept);
+      if (oldest.lastArrivalMs > (this.#placedMs.get(oldest) ?? 0)) this.#placeLast(oldest);
+      else if (this.#isWorthKeeping(oldest)) this.#keep(oldest);
+      else return oldest;
+    }
+  }
+
+  #isKeptFull(): boolean {
+    const { maxCount, maxBytes } = this.#limits;
+    return this.#keptCount > maxCount * KEPT_SHARE || this.#keptBytes > maxBytes * KEPT_SHARE;
+  }
+
+  #isWorthKeeping(trace: Trace): boolean {
+    if (isInternal(trace.root)) return false;
+    const displaced = this.#slowest.offer(trace);
+    for (const faster of displaced ?? []) if (faster.errorCount === 0) this.#displaced.push(faster);
+    return displaced !== undefined || trace.errorCount > 0;
+  }
+
+  #placeLast(trace: Trace): void {
+    this.#recent.delete(trace.id);
+    this.#recent.set(trace.id, trace);
+    this.#placedMs.set(trace, trace.lastArrivalMs);
+  }
+
+  #keep(trace: Trace): void {
+    this.#recent.delete(trace.id);
+    this.#kept.set(trace.id, trace);
+    this.#keptCount += trace.spans.size;
+    this.#keptBytes += trace.bytes;
+  }
+
+  #drop(trace: Trace): number {
+    if (this.#kept.delete(trace.id)) {
+      this.#keptCount -= trace.spans.size;
+      this.#keptBytes -= trace.bytes;
+      this.#slowest.remove(trace);
+    } else this.#recent.delete(trace.id);
+    this.#count -= trace.spans.size;
+    this.#bytes -= trace.bytes;
+    this.#wholeSinceMs = Math.max(this.#wholeSinceMs ?? 0, trace.lastArrivalMs);
+    return trace.spans.size;
+  }
+
+  /** Drops the oldest span of the trace. */
+  #cut(trace: Trace): number {
+    const [oldest] = trace.spans.values();
+    if (oldest === undefined) return this.#drop(trace);
+    trace.leave(oldest);
+    trace.cutCount++;
     this.#count--;
-    this.#bytes -= span.bytes;
-  }
-}
-
-export class Trace {
-  readonly id: string;
-  readonly spans = new Map<string, StoredSpan>();
-  errorCount = 0;
-  pendingCount = 0;
-  /** How many spans each service has. */
-  readonly services = new Map<string, number>();
-  #root: StoredSpan | undefined;
-  #hasRoot = true;
-
-  constructor(id: string) {
-    this.id = id;
-  }
-
-  enter(span: StoredSpan): void {
-    const { record } = span;
-    this.spans.set(record.span_id, span);
-    this.#count(record, 1);
-    // A child does not affect a trace whose root is known.
-    if (record.parent_span_id === null || !this.#hasRoot) this.#root = undefined;
-  }
-
-  leave(span: StoredSpan): void {
-    const { record } = span;
-    this.spans.delete(record.span_id);
-    this.#count(record, -1);
-    if (this.#root === span) this.#root = undefined;
-  }
-
-  /** The span without a parent. Without one, the span that began first represents the trace in lists. */
-  get root(): SpanRecord {
-    this.#root ??= this.#findRoot();
-    return this.#root.record;
-  }
-
-  get status(): TraceStatusWord {
-    const { root } = this;
-    const isPending = this.#hasRoot ? root.pending === true : this.pendingCount > 0;
-    if (isPending) return 'pending';
-    return this.errorCount > 0 ? 'error' : 'ok';
-  }
-
-  #findRoot(): StoredSpan {
-    let first: StoredSpan | undefined;
-    let root: StoredSpan | undefined;
-    for (const span of this.spans.values()) {
-      if (first === undefined || isBefore(span, first)) first = span;
-      if (span.record.parent_span_id === null && (root === undefined || isBefore(span, root))) root = span;
+    this.#bytes -= oldest.bytes;
+    if (this.#kept.has(trace.id)) {
+      this.#keptCount--;
+      this.#keptBytes -= oldest.bytes;
     }
-    this.#hasRoot = root !== undefined;
-    const found = root ?? first;
-    if (found === undefined) throw new Error('A trace without spans was asked for its root');
-    return found;
-  }
-
-  #count({ status, pending, service_name: service }: SpanRecord, by: 1 | -1): void {
-    if (status === 'error') this.errorCount += by;
-    if (pending === true) this.pendingCount += by;
-    const spans = (this.services.get(service) ?? 0) + by;
-    if (spans === 0) this.services.delete(service);
-    else this.services.set(service, spans);
+    this.#cutSinceMs = Math.max(
+      this.#cutSinceMs ?? 0,
+      Math.min(oldest.record.start_time_unix_nano / 1e6, trace.lastArrivalMs),
+    );
+    if (trace.spans.size === 0) this.#drop(trace);
+    return 1;
   }
 }
 
-function isBefore(a: StoredSpan, b: StoredSpan): boolean {
-  return a.record.start_time_unix_nano < b.record.start_time_unix_nano;
+/** Whether the record is stored now. */
+function put(trace: Trace, record: SpanRecord): boolean {
+  const bytes = recordBytes(record);
+  const known = trace.spans.get(record.span_id);
+  if (known !== undefined && known.record.pending !== true) return false;
+  if (known === undefined) trace.enter({ record, bytes });
+  else {
+    trace.leave(known);
+    trace.enter({ record, bytes });
+  }
+  return true;
+}
+
+function firstBut(current: Trace, traces: ReadonlyMap<string, Trace>): Trace | undefined {
+  for (const trace of traces.values()) if (trace !== current) return trace;
+  return undefined;
 }

@@ -2,8 +2,9 @@
 // over the newest traces of a range.
 
 import type { SpanRecord } from '../records/records.ts';
-import type { SpanStore, Trace } from './span-store.ts';
-import { isInternal, overlaps } from './trace-list.ts';
+import type { SpanStore } from './span-store.ts';
+import { isInternal, type Trace } from './stored-trace.ts';
+import { overlaps } from './trace-list.ts';
 
 export interface EdgesQuery {
   /** Unix milliseconds. */

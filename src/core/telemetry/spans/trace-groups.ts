@@ -2,7 +2,8 @@
 
 import type { SpanRecord } from '../records/records.ts';
 import type { SpanStore } from './span-store.ts';
-import { durationMs, isInternal } from './trace-list.ts';
+import { isInternal } from './stored-trace.ts';
+import { durationMs } from './trace-list.ts';
 
 export interface GroupQuery {
   readonly attribute: string;

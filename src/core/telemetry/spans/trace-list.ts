@@ -2,7 +2,8 @@
 // within 50 ms, so rows are built only for the returned traces, and each distinct text is compared once.
 
 import type { SpanRecord, TraceStatusWord } from '../records/records.ts';
-import type { SpanStore, Trace } from './span-store.ts';
+import type { SpanStore } from './span-store.ts';
+import { isInternal, type Trace } from './stored-trace.ts';
 
 export type TraceSort = 'duration' | 'start_time' | 'name' | 'service_name';
 
@@ -102,15 +103,6 @@ export function rowOf(trace: Trace, nowMs: number): TraceRow {
 export function durationMs(span: SpanRecord, nowMs: number): number {
   const endNano = span.pending === true ? nowMs * 1e6 : span.end_time_unix_nano;
   return Math.max(0, (endNano - span.start_time_unix_nano) / 1e6);
-}
-
-/** The engine's internal spans: included only on request. */
-export function isInternal({ attributes }: SpanRecord): boolean {
-  return attributes.some(
-    ([key, value]) =>
-      ((key === 'svc.function.kind' || key === 'iii.function.kind') && value === 'internal') ||
-      (key === 'function_id' && value.startsWith('engine::')),
-  );
 }
 
 /** Compares each distinct text once: names and services are few, spans are many. */

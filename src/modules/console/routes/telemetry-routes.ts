@@ -1,11 +1,11 @@
 // Traces, logs, metrics, alerts and sampling: the functions of the observability module, in the console's shapes.
 
-import type { List } from '../../../console/api/envelope.ts';
 import type {
   LogHistogram,
   LogHistogramRequest,
   LogRow,
   LogSearch,
+  RetainedList,
   TraceFacets,
   TraceRow,
   TraceSearch,
@@ -50,7 +50,7 @@ export function telemetryRoutes({ builtIns }: ConsoleContext): readonly Route[] 
 export async function searchTraces(
   { builtIns }: Pick<ConsoleContext, 'builtIns'>,
   search: TraceSearch,
-): Promise<List<TraceRow>> {
+): Promise<RetainedList<TraceRow>> {
   const { limit, offset } = placeOf(search);
   const { limit: _limit, cursor: _cursor, sort, order, function_id, attributes = [], ...filters } = search;
   const asked = {
@@ -62,9 +62,9 @@ export async function searchTraces(
     offset,
     limit,
   };
-  const { spans, total } = await builtIns.ask('engine::traces::list', asked);
+  const { spans, total, retention } = await builtIns.ask('engine::traces::list', asked);
   const end = offset + spans.length;
-  return { items: spans.map(traceRow), next_cursor: end < total ? String(end) : null, total };
+  return { items: spans.map(traceRow), next_cursor: end < total ? String(end) : null, total, retention };
 }
 
 export function traceRow(span: Answers['engine::traces::list']['spans'][number]): TraceRow {
@@ -95,7 +95,10 @@ async function needLogs(builtIns: ConsoleContext['builtIns']): Promise<void> {
   throw missingSetting('logs_enabled: true', 'Logs are not kept here: set logs_enabled of svc-observability to true');
 }
 
-async function searchLogs({ builtIns }: Pick<ConsoleContext, 'builtIns'>, search: LogSearch): Promise<List<LogRow>> {
+async function searchLogs(
+  { builtIns }: Pick<ConsoleContext, 'builtIns'>,
+  search: LogSearch,
+): Promise<RetainedList<LogRow>> {
   const { around, order } = search;
   if (around !== undefined) {
     const { id, before, after } = around;
@@ -106,9 +109,10 @@ async function searchLogs({ builtIns }: Pick<ConsoleContext, 'builtIns'>, search
   }
   const { limit, offset } = placeOf(search);
   const asked = { ...logFilter(search), order: order ?? 'desc', limit, offset };
-  const { logs, total } = await builtIns.ask('engine::logs::search', asked);
+  const { logs, total, retention } = await builtIns.ask('engine::logs::search', asked);
   const end = offset + logs.length;
-  return { items: logs.map(logRow), next_cursor: end < total ? String(end) : null, total };
+  const next_cursor = end < total ? String(end) : null;
+  return { items: logs.map(logRow), next_cursor, total, ...(retention && { retention }) };
 }
 
 async function histogramOf(

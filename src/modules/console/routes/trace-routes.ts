@@ -1,6 +1,6 @@
 // One trace: its spans, level by level where there are many; a single span; and the trace as a file for other tools.
 
-import type { SpanRow, TraceDetail, TraceQuery } from '../../../console/api/telemetry.ts';
+import type { MissingTrace, SpanRow, TraceDetail, TraceQuery } from '../../../console/api/telemetry.ts';
 import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
 import { validateExportQuery, validateNoQuery, validateTraceQuery } from '../../../generated/console-requests.ts';
 import type { ConsoleContext } from '../console-context.ts';
@@ -41,8 +41,8 @@ interface WholeTrace {
 async function treeOf({ builtIns }: ConsoleContext, traceId: string): Promise<WholeTrace> {
   const ask = (parent?: string) =>
     builtIns.ask('engine::traces::tree', { trace_id: traceId, ...(parent && { parent }) });
-  const { roots } = await ask();
-  if (roots.length === 0) throw notFound('Trace', traceId);
+  const { roots, retention } = await ask();
+  if (roots.length === 0) throw notFound('Trace', traceId, { retention } satisfies MissingTrace);
   // The depth of one answer is limited.
   const below = new Map<string, readonly TreeSpan[]>();
   const whole = { roots, childrenOf: (span: TreeSpan) => below.get(span.span_id) ?? span.children };

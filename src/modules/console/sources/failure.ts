@@ -29,8 +29,8 @@ export function failure(code: ErrorCode, message: string, details?: unknown): Ap
   });
 }
 
-export function notFound(kind: string, name: string): ApiFailure {
-  return failure('NOT_FOUND', `${kind} ${name} not found`);
+export function notFound(kind: string, name: string, details?: unknown): ApiFailure {
+  return failure('NOT_FOUND', `${kind} ${name} not found`, details);
 }
 
 export function missingModule(missing: MissingModule): ApiFailure {

@@ -53,8 +53,14 @@ export interface PortContext {
   readonly openRequests: OpenRequests;
   /** Function ids in the order in which they are called. */
   readonly globalMiddleware: readonly string[];
-  /** `functionId`: for the log. */
-  answerError(exchange: HttpExchange, answer: ErrorAnswer, headers: HeaderLines, functionId?: string): void;
+  /** `cause`: for the log. */
+  answerError(exchange: HttpExchange, answer: ErrorAnswer, headers: HeaderLines, cause?: ErrorCause): void;
+}
+
+/** The function that was to answer, and the trace of its request if that is kept. */
+export interface ErrorCause {
+  readonly functionId: string;
+  readonly traceId: string | undefined;
 }
 
 export interface RoutedRequest {
@@ -146,7 +152,7 @@ export class HttpRequest implements OpenRequest {
     const { exchange, headers, target } = this.#routed;
     this.#span.answered(answer.status);
     this.#finish();
-    this.#port.answerError(exchange, answer, headers, target.functionId);
+    this.#port.answerError(exchange, answer, headers, { functionId: target.functionId, traceId: this.#span.traceId });
   }
 
   /** The answer of a handler, or of a middleware in its place. */

@@ -37,6 +37,11 @@ export class RequestSpan {
     this.#describe(exchange, operation, scheme);
   }
 
+  /** `undefined`: its trace is not kept. */
+  get traceId(): string | undefined {
+    return spanOf(this.#begun)?.traceId;
+  }
+
   /** The answer to the client, as far as it is known. */
   answered(status: number): void {
     this.#status = status;

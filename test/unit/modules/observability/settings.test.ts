@@ -18,6 +18,10 @@ test('Without an entry everything is on and in memory, and an entry starts from 
     metrics: { enabled: true, exporter: 'memory' },
     logs: { enabled: true, exporter: 'memory' },
   });
+  expect(resolveTelemetry(WITHOUT_ENTRY, {}).traces).toMatchObject({
+    maxCount: 10_000_000,
+    maxBytes: 64 * 1024 * 1024,
+  });
   expect(resolve({})).toMatchObject({
     resource: { serviceName: 'svc', serviceVersion: undefined },
     traces: { enabled: false, exporter: 'otlp', maxCount: 1_000 },
@@ -26,6 +30,17 @@ test('Without an entry everything is on and in memory, and an entry starts from 
     logs: { enabled: true, maxCount: 1_000, retentionMs: 3_600_000, samplingRatio: 1, consoleOutput: true },
     alerts: [],
   });
+});
+
+test('[O7] An entry that sets bytes has no count, and one without has 1 000 of each', () => {
+  const countsOf = (config: object) => {
+    const { traces, logs } = resolve(config);
+    return [traces.maxCount, logs.maxCount];
+  };
+  expect(countsOf({})).toEqual([1_000, 1_000]);
+  expect(countsOf({ memory_max_bytes: 1_048_576 })).toEqual([10_000_000, 1_000]);
+  expect(countsOf({ logs_max_bytes: 1_048_576 })).toEqual([1_000, 10_000_000]);
+  expect(countsOf({ memory_max_bytes: 1_048_576, memory_max_spans: 5 })).toEqual([5, 1_000]);
 });
 
 test('The file takes precedence over the environment, and the environment over the default', () => {
@@ -93,10 +108,11 @@ test('[X24] Nothing is exported by default', () => {
   expect(exported).not.toHaveProperty('logs');
 });
 
-test('With spans in memory, the traces per second are limited to the number of kept spans', () => {
+test('With spans in memory, 1 000 traces per second are kept, or fewer where fewer spans fit', () => {
   const memory = { enabled: true, exporter: 'memory', memory_max_spans: 10 };
   const limitOf = (config: object) => collectorSettings(resolve(config)).sampling?.tracesPerSecondMax;
   expect(limitOf(memory)).toBe(10);
+  expect(limitOf({ ...memory, memory_max_spans: 5_000 })).toBe(1_000);
   expect(limitOf({ ...memory, sampling: { rate_limit: { max_traces_per_second: 7 } } })).toBe(7);
   expect(limitOf({ ...memory, exporter: 'both' })).toBe(Number.POSITIVE_INFINITY);
 });

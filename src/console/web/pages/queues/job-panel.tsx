@@ -151,7 +151,7 @@ function JobProperties({ job, payload, isGone }: ReadJob & { readonly isGone: bo
         <Link to="/traces" search={{ fn: job.function_id }} className="text-accent hover:underline">
           Traces of the function
         </Link>
-        <Link to="/logs" search={{ q: job.id }} className="text-accent hover:underline">
+        <Link to="/logs" search={{ q: `job="${job.id}"` }} className="text-accent hover:underline">
           Logs with this receipt
         </Link>
       </div>

@@ -75,7 +75,11 @@ function WorkerProperties({ worker }: { readonly worker: WorkerDetail }): ReactN
         <Link to="/traces" search={{ service: worker.name }} className="text-accent hover:underline">
           Its traces
         </Link>
-        <Link to="/logs" search={{ svc: worker.name }} className="text-accent hover:underline">
+        <Link
+          to="/logs"
+          search={{ q: `worker=${JSON.stringify(worker.name)}` }}
+          className="text-accent hover:underline"
+        >
           Its logs
         </Link>
       </div>

@@ -21,7 +21,11 @@ const newBudget = () => new SearchBudget(undefined, '');
 function newStore(limits: { maxCount?: number; maxBytes?: number; retentionMs?: number } = {}) {
   const dropped: string[] = [];
   const whole = { maxCount: 1_000, maxBytes: 64 * MIB, retentionMs: 3_600_000, ...limits };
-  return { dropped, store: new LogStore(whole, (reason, count) => dropped.push(`${reason} ${count}`)) };
+  const context = {
+    onDrop: (reason: string, count: number) => void dropped.push(`${reason} ${count}`),
+    isWorthKeeping: ({ severity_number }: LogRecord) => severity_number >= 13,
+  };
+  return { dropped, store: new LogStore(whole, context) };
 }
 
 const at = (ms: number, body: string) => logRecord({ timestamp_unix_nano: START_NANO + ms * 1e6, body });
@@ -51,6 +55,28 @@ describe('a store of logs', () => {
     for (let one = 0; one < 5; one++) small.store.add(at(one, 'x'.repeat(400)));
     expect(small.store.bytes).toBeLessThanOrEqual(2_000);
     expect(small.store.count).toBe(1);
+  });
+
+  test('[O7] keeps warnings longer than other records, in half of its room', () => {
+    const { store } = newStore({ maxCount: 10 });
+    const warning = (ms: number) => store.add({ ...at(ms, `warning ${ms}`), severity_number: 13 });
+    warning(0);
+    for (let one = 1; one < 100; one++) store.add(at(one, `${one}`));
+    expect(bodies(store)).toEqual(['99', '98', '97', '96', '95', '94', '93', '92', '91', 'warning 0']);
+    expect([store.wholeSinceMs, store.keptSinceMs].map((ms) => Math.round(ms ?? 0))).toEqual([START_MS + 90, START_MS]);
+    for (let one = 100; one < 120; one++) warning(one);
+    for (let one = 120; one < 126; one++) store.add(at(one, `${one}`));
+    expect(bodies(store).slice(0, 6)).toEqual(['125', '124', '123', '122', '121', 'warning 119']);
+    expect(store.count).toBe(10);
+  });
+
+  test('lists a late record among kept ones at its time, and finds what was around it', () => {
+    const { store } = newStore({ maxCount: 6 });
+    for (const ms of [10, 20]) store.add({ ...at(ms, `warning ${ms}`), severity_number: 13 });
+    for (let one = 30; one < 36; one++) store.add(at(one, `${one}`));
+    const late = store.add({ ...at(15, 'late'), severity_number: 13 });
+    expect(bodies(store)).toEqual(['35', '34', '33', 'warning 20', 'late', 'warning 10']);
+    expect(store.around(late.id, 1, 1)?.map(({ record }) => record.body)).toEqual(['warning 10', 'late', 'warning 20']);
   });
 
   test('[LOG-3] counts every record of the range in exactly one bucket', () => {

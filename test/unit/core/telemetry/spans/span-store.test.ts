@@ -24,6 +24,10 @@ function newStore(limits: { maxCount?: number; maxBytes?: number } = {}) {
   return { store, dropped: () => dropped };
 }
 
+/** A trace of one call. */
+const trace = (trace_id: string, functionId: string, ms: number, status: 'ok' | 'error' = 'ok') =>
+  spanRecord({ trace_id, name: `call ${functionId}`, status, end_time_unix_nano: START_NANO + ms * 1e6 });
+
 const list = (store: SpanStore, query: Partial<TraceQuery> = {}) => listTraces(store, { ...ALL, ...query }, NOW_MS);
 
 describe('a store of spans', () => {
@@ -38,7 +42,7 @@ describe('a store of spans', () => {
           span_id: `s${at}`,
           name: 'n'.repeat(random.bits() % 500),
         });
-        store.add(span);
+        store.add(span, NOW_MS);
         added++;
         expect(store.count).toBeLessThanOrEqual(limits.maxCount);
         expect(store.bytes).toBeLessThanOrEqual(limits.maxBytes);
@@ -50,12 +54,68 @@ describe('a store of spans', () => {
     });
   });
 
+  test('[O7] drops successful traces first, and keeps those with errors and the slowest of each function', () => {
+    const { store } = newStore({ maxCount: 20 });
+    const held = () => [...store.traces()].map(({ id }) => id).sort();
+    store.add(trace('failed', 'a', 5, 'error'), 1);
+    store.add(trace('slow', 'a', 900), 2);
+    store.add(trace('slow too', 'a', 800), 3);
+    for (let at = 0; at < 100; at++) store.add(trace(`quick ${at}`, 'a', 10), 10 + at);
+    store.add(trace('of b', 'b', 1), 200);
+    expect(held()).toEqual(expect.arrayContaining(['failed', 'slow', 'slow too', 'of b', 'quick 99']));
+    expect(held()).not.toContain('quick 50');
+    expect(store.wholeSinceMs).toBe(10 + 99 - 15);
+    expect(store.keptSinceMs).toBe(1);
+    store.add(trace('slower', 'a', 1_000), 300);
+    store.add(trace('slowest', 'a', 2_000), 301);
+    for (let at = 0; at < 100; at++) store.add(trace(`later ${at}`, 'a', 10), 400 + at);
+    expect(held()).toEqual(expect.arrayContaining(['failed', 'slow', 'slower', 'slowest']));
+    expect(held()).not.toContain('slow too');
+  });
+
+  test('[O7] keeps the newest errors in half of its room, so that new traces always have the other half', () => {
+    const { store } = newStore({ maxCount: 20 });
+    for (let at = 0; at < 100; at++) store.add(trace(`failed ${at}`, 'a', 5, 'error'), at);
+    for (let at = 0; at < 12; at++) store.add(spanRecord({ trace_id: `fine ${at}`, name: 'GET /' }), 100 + at);
+    const held = [...store.traces()].map(({ id }) => id);
+    expect(held.filter((id) => id.startsWith('failed')).sort()).toEqual(
+      Array.from({ length: 10 }, (_, at) => `failed ${90 + at}`),
+    );
+    expect(held).toContain('fine 11');
+  });
+
+  test('[O7] drops a trace as a whole, the one that was quiet longest', () => {
+    const { store, dropped } = newStore({ maxCount: 6 });
+    for (const [at, id] of ['old', 'active', 'new'].entries()) {
+      store.add(spanRecord({ trace_id: id, span_id: 'root', name: 'GET /' }), at);
+      store.add(spanRecord({ trace_id: id, span_id: 'child', parent_span_id: 'root', name: 'GET /' }), at);
+    }
+    store.add(spanRecord({ trace_id: 'old', span_id: 'late', parent_span_id: 'root', name: 'GET /' }), 10);
+    expect([...store.traces()].map(({ id, spans }) => [id, spans.size])).toEqual([
+      ['old', 3],
+      ['new', 2],
+    ]);
+    expect(dropped()).toBe(2);
+    expect(store.wholeSinceMs).toBe(1);
+  });
+
+  test('[O7] a trace that takes more than half of the room loses its oldest spans, and no other trace leaves', () => {
+    const { store } = newStore({ maxCount: 20 });
+    for (let at = 0; at < 8; at++) store.add(trace(`other ${at}`, 'a', 5), 1);
+    for (let at = 0; at < 100; at++) store.add(spanRecord({ trace_id: 'endless', span_id: `${at}` }), 2 + at);
+    expect([...(store.trace('endless')?.spans.keys() ?? [])]).toEqual(
+      Array.from({ length: 12 }, (_, at) => `${88 + at}`),
+    );
+    expect(store.trace('endless')?.cutCount).toBe(88);
+    expect(store.traceCount).toBe(9);
+  });
+
   test('replaces a pending span by its end, and an ended span by nothing', () => {
     const { store } = newStore();
-    store.add(spanRecord({ pending: true, end_time_unix_nano: 0, status: 'unset' }));
+    store.add(spanRecord({ pending: true, end_time_unix_nano: 0, status: 'unset' }), NOW_MS);
     expect(list(store).spans[0]).toMatchObject({ trace_status: 'pending', span_count: 1, duration_ms: 60_000 });
-    store.add(spanRecord({ status: 'error' }));
-    store.add(spanRecord({ pending: true, end_time_unix_nano: 0 }));
+    store.add(spanRecord({ status: 'error' }), NOW_MS);
+    store.add(spanRecord({ pending: true, end_time_unix_nano: 0 }), NOW_MS);
     expect(list(store).spans[0]).toMatchObject({ trace_status: 'error', has_error: true, error_count: 1 });
     expect(store.count).toBe(1);
   });
@@ -63,21 +123,30 @@ describe('a store of spans', () => {
   test('shows a trace without a root by its first span', () => {
     const { store } = newStore();
     const later = { span_id: 'b', parent_span_id: 'x', start_time_unix_nano: START_NANO + 5e6 };
-    store.add(spanRecord({ ...later, service_name: 'two' }));
-    store.add(spanRecord({ span_id: 'a', parent_span_id: 'x', pending: true, service_name: 'one' }));
+    store.add(spanRecord({ ...later, service_name: 'two' }), NOW_MS);
+    store.add(spanRecord({ span_id: 'a', parent_span_id: 'x', pending: true, service_name: 'one' }), NOW_MS);
     expect(list(store).spans[0]).toMatchObject({ span_id: 'a', services: ['one', 'two'], trace_status: 'pending' });
-    store.add(spanRecord({ span_id: 'x', start_time_unix_nano: START_NANO + 9e6 }));
+    store.add(spanRecord({ span_id: 'x', start_time_unix_nano: START_NANO + 9e6 }), NOW_MS);
     expect(list(store).spans[0]).toMatchObject({ span_id: 'x', trace_status: 'ok', span_count: 3 });
+  });
+
+  test('[TRC-1] shows a trace by the span whose parent is elsewhere, although a span below it has an earlier start', () => {
+    const { store } = newStore();
+    const early = { start_time_unix_nano: START_NANO - 1e6, end_time_unix_nano: START_NANO };
+    store.add(spanRecord({ span_id: 'worker', parent_span_id: 'engine', ...early }), NOW_MS);
+    store.add(spanRecord({ span_id: 'engine', parent_span_id: 'of a caller outside' }), NOW_MS);
+    expect(list(store).spans[0]).toMatchObject({ span_id: 'engine', duration_ms: 12 });
   });
 });
 
 describe('lists of traces', () => {
   test('search all spans of a trace if asked, and leave out internal traces', () => {
     const { store } = newStore();
-    store.add(spanRecord({ attributes: [['function_id', 'engine::functions::list']] }));
-    store.add(spanRecord({ trace_id: 'b', span_id: 'root', name: 'outer' }));
+    store.add(spanRecord({ attributes: [['function_id', 'engine::functions::list']] }), NOW_MS);
+    store.add(spanRecord({ trace_id: 'b', span_id: 'root', name: 'outer' }), NOW_MS);
     store.add(
       spanRecord({ trace_id: 'b', span_id: 'in', parent_span_id: 'root', name: 'inner', attributes: [['k', 'v']] }),
+      NOW_MS,
     );
     expect(list(store).total).toBe(1);
     expect(list(store, { includeInternal: true }).total).toBe(2);
@@ -88,7 +157,7 @@ describe('lists of traces', () => {
 
   test('contain the traces that overlap the time range', () => {
     const { store } = newStore();
-    store.add(spanRecord());
+    store.add(spanRecord(), NOW_MS);
     const startMs = START_NANO / 1e6;
     expect(list(store, { startTime: startMs + 12, endTime: startMs + 100 }).total).toBe(1);
     expect(list(store, { startTime: startMs + 13 }).total).toBe(0);

@@ -8,7 +8,7 @@ const EVERYTHING = { startTime: undefined, endTime: undefined, spansMax: 1_000 }
 
 function storeOf(...spans: readonly Parameters<typeof spanRecord>[0][]): SpanStore {
   const store = new SpanStore({ maxCount: 1_000, maxBytes: 1e8 }, () => {});
-  for (const span of spans) store.add(spanRecord(span));
+  for (const span of spans) store.add(spanRecord(span), 0);
   return store;
 }
 

@@ -10,7 +10,7 @@ const NOW_MS = START_NANO / 1e6 + 60_000;
 
 function storeOf(...spans: readonly Parameters<typeof spanRecord>[0][]): SpanStore {
   const store = new SpanStore({ maxCount: 1_000, maxBytes: 1e8 }, () => {});
-  for (const span of spans) store.add(spanRecord(span));
+  for (const span of spans) store.add(spanRecord(span), 0);
   return store;
 }
 

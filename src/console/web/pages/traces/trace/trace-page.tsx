@@ -2,10 +2,12 @@
 
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { isNotFound } from '../../../data/api.ts';
+import { explainRetention, type Retention } from '../../../../../core/telemetry/records/retention.ts';
+import type { MissingTrace } from '../../../../api/telemetry.ts';
+import { ApiError, isNotFound } from '../../../data/api.ts';
 import { type SearchState, usePageSearch } from '../../../data/search.ts';
 import type { TimeRange } from '../../../kit/charts/time-scale.ts';
-import { formatCountOf, formatDuration } from '../../../kit/charts/times.ts';
+import { formatCountOf, formatDuration, formatLocal } from '../../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../../kit/feedback/empty-state.tsx';
 import { Announce } from '../../../kit/feedback/live-changes.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
@@ -37,7 +39,7 @@ export function TracePage({ source }: { readonly source: TraceSource }): ReactNo
   return (
     <Page title={`Trace ${name.slice(0, 8)}`}>
       {isNotFound(trace.error) ? (
-        <NoSuchTrace />
+        <NoSuchTrace error={trace.error} />
       ) : trace.error !== undefined ? (
         <FailedState error={trace.error} what="Traces" shows="every span of a trace" retry={trace.reload} />
       ) : view === undefined ? (
@@ -49,18 +51,28 @@ export function TracePage({ source }: { readonly source: TraceSource }): ReactNo
   );
 }
 
-function NoSuchTrace(): ReactNode {
+function NoSuchTrace({ error }: { readonly error?: unknown }): ReactNode {
+  const retention = retentionIn(error);
   return (
     <EmptyState title="This trace is not stored">
-      <p>
-        It was never sampled, or newer traces replaced it: the store keeps the last <code>memory_max_spans</code> spans.
-        An exported trace can be opened from its file.
-      </p>
+      {retention === undefined ? (
+        <p>The file has no spans.</p>
+      ) : (
+        explainRetention('traces', retention, formatLocal).map((sentence) => <p key={sentence}>{sentence}</p>)
+      )}
+      <p>An exported trace can be opened from its file.</p>
       <Link to="/traces" search={{}} className="text-accent hover:underline">
         All traces
       </Link>
     </EmptyState>
   );
+}
+
+/** Of a trace that the engine does not have. */
+function retentionIn(error: unknown): Retention | undefined {
+  if (!isNotFound(error) || !(error instanceof ApiError)) return undefined;
+  // The engine answers in the shape of the contract.
+  return (error.details as Partial<MissingTrace> | undefined)?.retention;
 }
 
 interface LoadedProps {
