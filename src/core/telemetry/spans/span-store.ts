@@ -11,6 +11,7 @@
 import { recordBytes, type SpanRecord } from '../records/records.ts';
 import { SlowestTraces } from './slowest-traces.ts';
 import { isInternal, Trace } from './stored-trace.ts';
+import { TraceQueue } from './trace-queue.ts';
 
 export interface SpanStoreLimits {
   readonly maxCount: number;
@@ -24,18 +25,14 @@ const TRACE_SHARE = 0.5;
 export class SpanStore {
   readonly #limits: SpanStoreLimits;
   readonly #onDrop: (count: number) => void;
-  /** The first is the next to leave, unless spans of it arrived since it was placed. */
-  readonly #recent = new Map<string, Trace>();
-  /** When each of them was placed, which is its last arrival at that time. */
-  readonly #placedMs = new WeakMap<Trace, number>();
-  readonly #kept = new Map<string, Trace>();
+  readonly #traces = new Map<string, Trace>();
+  #recent = new TraceQueue();
+  #kept = new TraceQueue();
   #slowest = new SlowestTraces();
   /** Kept ones that are no longer among the slowest. */
   #displaced: Trace[] = [];
   #count = 0;
   #bytes = 0;
-  #keptCount = 0;
-  #keptBytes = 0;
   #wholeSinceMs: number | undefined;
   #cutSinceMs: number | undefined;
   #limitedBy: keyof SpanStoreLimits = 'maxBytes';
@@ -67,7 +64,8 @@ export class SpanStore {
 
   /** Whether traces with this id are kept longer than others. */
   keeps(traceId: string): boolean {
-    return this.#kept.has(traceId) || (this.#recent.get(traceId)?.errorCount ?? 0) > 0;
+    const trace = this.#traces.get(traceId);
+    return trace !== undefined && (trace.queue === this.#kept || trace.errorCount > 0);
   }
 
   /** The limit for which something left last. */
@@ -77,51 +75,51 @@ export class SpanStore {
 
   /** The last arrival of the oldest trace that was kept for its error or duration. */
   get keptSinceMs(): number | undefined {
-    const [oldest] = this.#kept.values();
-    return oldest?.lastArrivalMs;
+    return this.#kept.first?.lastArrivalMs;
   }
 
   get traceCount(): number {
-    return this.#recent.size + this.#kept.size;
+    return this.#traces.size;
   }
 
-  *traces(): Iterable<Trace> {
-    yield* this.#kept.values();
-    yield* this.#recent.values();
+  traces(): Iterable<Trace> {
+    return this.#traces.values();
   }
 
   trace(traceId: string): Trace | undefined {
-    return this.#recent.get(traceId) ?? this.#kept.get(traceId);
+    return this.#traces.get(traceId);
   }
 
   add(record: SpanRecord, arrivedMs: number): void {
-    const trace = this.trace(record.trace_id) ?? this.#begin(record.trace_id, arrivedMs);
-    const isKept = this.#kept.has(trace.id);
+    const trace = this.#traces.get(record.trace_id) ?? this.#begin(record.trace_id, arrivedMs);
     const [spans, bytes] = [trace.spans.size, trace.bytes];
     if (!put(trace, record)) return;
-    trace.lastArrivalMs = Math.max(trace.lastArrivalMs, arrivedMs);
-    this.#count += trace.spans.size - spans;
-    this.#bytes += trace.bytes - bytes;
-    if (isKept) {
-      this.#keptCount += trace.spans.size - spans;
-      this.#keptBytes += trace.bytes - bytes;
-    }
+    if (arrivedMs > trace.lastArrivalMs) trace.lastArrivalMs = arrivedMs;
+    this.#resize(trace, trace.spans.size - spans, trace.bytes - bytes);
     if (this.#isFull()) this.#makeRoom(trace);
   }
 
   clear(): void {
-    this.#recent.clear();
-    this.#kept.clear();
+    this.#traces.clear();
+    this.#recent = new TraceQueue();
+    this.#kept = new TraceQueue();
     this.#slowest = new SlowestTraces();
     this.#displaced = [];
-    this.#count = this.#bytes = this.#keptCount = this.#keptBytes = 0;
+    this.#count = this.#bytes = 0;
   }
 
   #begin(traceId: string, arrivedMs: number): Trace {
     const trace = new Trace(traceId);
-    this.#recent.set(traceId, trace);
-    this.#placedMs.set(trace, arrivedMs);
+    this.#traces.set(traceId, trace);
+    trace.lastArrivalMs = arrivedMs;
+    this.#recent.push(trace);
     return trace;
+  }
+
+  #resize(trace: Trace, spans: number, bytes: number): void {
+    this.#count += spans;
+    this.#bytes += bytes;
+    trace.queue?.resize(spans, bytes);
   }
 
   #isFull(): boolean {
@@ -133,11 +131,7 @@ export class SpanStore {
     let dropped = 0;
     this.#limitedBy = this.#count > this.#limits.maxCount ? 'maxCount' : 'maxBytes';
     while (this.#isFull()) {
-      if (current.isOver(TRACE_SHARE, this.#limits)) {
-        dropped += this.#cut(current);
-        continue;
-      }
-      const oldest = this.#nextToLeave(current);
+      const oldest = current.isOver(TRACE_SHARE, this.#limits) ? undefined : this.#nextToLeave(current);
       dropped += oldest === undefined ? this.#cut(current) : this.#drop(oldest);
     }
     if (dropped > 0) this.#onDrop(dropped);
@@ -145,55 +139,40 @@ export class SpanStore {
 
   #nextToLeave(current: Trace): Trace | undefined {
     if (this.#isKeptFull()) {
-      const oldest = firstBut(current, this.#kept);
+      const oldest = this.#kept.firstBut(current);
       if (oldest !== undefined) return oldest;
     }
     for (;;) {
       const faster = this.#displaced.pop();
-      if (faster !== undefined && faster !== current && this.#kept.has(faster.id)) return faster;
-      const oldest = firstBut(current, this.#recent);
-      if (oldest === undefined) return firstBut(current, this.#kept);
-      if (oldest.lastArrivalMs > (this.#placedMs.get(oldest) ?? 0)) this.#placeLast(oldest);
-      else if (this.#isWorthKeeping(oldest)) this.#keep(oldest);
+      if (faster !== undefined && faster !== current && faster.queue === this.#kept) return faster;
+      const oldest = this.#recent.firstBut(current);
+      if (oldest === undefined) return this.#kept.firstBut(current);
+      if (oldest.lastArrivalMs > oldest.placedMs) this.#recent.push(oldest);
+      else if (this.#isWorthKeeping(oldest)) this.#kept.push(oldest);
       else return oldest;
     }
   }
 
   #isKeptFull(): boolean {
-    const { maxCount, maxBytes } = this.#limits;
-    return this.#keptCount > maxCount * KEPT_SHARE || this.#keptBytes > maxBytes * KEPT_SHARE;
+    const { spans, bytes } = this.#kept;
+    return spans > this.#limits.maxCount * KEPT_SHARE || bytes > this.#limits.maxBytes * KEPT_SHARE;
   }
 
   #isWorthKeeping(trace: Trace): boolean {
-    if (isInternal(trace.root)) return false;
     const displaced = this.#slowest.offer(trace);
     for (const faster of displaced ?? []) if (faster.errorCount === 0) this.#displaced.push(faster);
-    return displaced !== undefined || trace.errorCount > 0;
-  }
-
-  #placeLast(trace: Trace): void {
-    this.#recent.delete(trace.id);
-    this.#recent.set(trace.id, trace);
-    this.#placedMs.set(trace, trace.lastArrivalMs);
-  }
-
-  #keep(trace: Trace): void {
-    this.#recent.delete(trace.id);
-    this.#kept.set(trace.id, trace);
-    this.#keptCount += trace.spans.size;
-    this.#keptBytes += trace.bytes;
+    return displaced !== undefined || (trace.errorCount > 0 && !isInternal(trace.root));
   }
 
   #drop(trace: Trace): number {
-    if (this.#kept.delete(trace.id)) {
-      this.#keptCount -= trace.spans.size;
-      this.#keptBytes -= trace.bytes;
-      this.#slowest.remove(trace);
-    } else this.#recent.delete(trace.id);
-    this.#count -= trace.spans.size;
+    const { size } = trace.spans;
+    this.#count -= size;
     this.#bytes -= trace.bytes;
+    if (trace.queue === this.#kept) this.#slowest.remove(trace);
+    trace.queue?.remove(trace);
+    this.#traces.delete(trace.id);
     this.#wholeSinceMs = Math.max(this.#wholeSinceMs ?? 0, trace.lastArrivalMs);
-    return trace.spans.size;
+    return size;
   }
 
   /** Drops the oldest span of the trace. */
@@ -202,16 +181,9 @@ export class SpanStore {
     if (oldest === undefined) return this.#drop(trace);
     trace.leave(oldest);
     trace.cutCount++;
-    this.#count--;
-    this.#bytes -= oldest.bytes;
-    if (this.#kept.has(trace.id)) {
-      this.#keptCount--;
-      this.#keptBytes -= oldest.bytes;
-    }
-    this.#cutSinceMs = Math.max(
-      this.#cutSinceMs ?? 0,
-      Math.min(oldest.record.start_time_unix_nano / 1e6, trace.lastArrivalMs),
-    );
+    this.#resize(trace, -1, -oldest.bytes);
+    const startMs = oldest.record.start_time_unix_nano / 1e6;
+    this.#cutSinceMs = Math.max(this.#cutSinceMs ?? 0, Math.min(startMs, trace.lastArrivalMs));
     if (trace.spans.size === 0) this.#drop(trace);
     return 1;
   }
@@ -228,9 +200,4 @@ function put(trace: Trace, record: SpanRecord): boolean {
     trace.enter({ record, bytes });
   }
   return true;
-}
-
-function firstBut(current: Trace, traces: ReadonlyMap<string, Trace>): Trace | undefined {
-  for (const trace of traces.values()) if (trace !== current) return trace;
-  return undefined;
 }

@@ -3,6 +3,7 @@
 // What always holds: the summary (counts, services) covers exactly the spans held, at any moment.
 
 import type { SpanRecord, TraceStatusWord } from '../records/records.ts';
+import type { TraceQueue } from './trace-queue.ts';
 
 export interface StoredSpan {
   record: SpanRecord;
@@ -21,6 +22,12 @@ export class Trace {
   lastArrivalMs = 0;
   /** Spans of it that left for lack of room. */
   cutCount = 0;
+  /** Set by the queue that it is in. */
+  queue: TraceQueue | undefined;
+  previous: Trace | undefined;
+  next: Trace | undefined;
+  /** Its last arrival when it was placed there. */
+  placedMs = 0;
   #root: StoredSpan | undefined;
   #hasRoot = true;
 
