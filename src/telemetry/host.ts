@@ -4,6 +4,7 @@
 import { listed } from '../core/telemetry/logs/log-list.ts';
 import { LogStore } from '../core/telemetry/logs/log-store.ts';
 import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
+import { CallHistory } from '../core/telemetry/metrics/call-history.ts';
 import { EngineCounters, peerName } from '../core/telemetry/metrics/engine-counters.ts';
 import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
 import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
@@ -66,6 +67,7 @@ export class TelemetryHost {
   readonly #metrics: MetricStore | undefined;
   readonly #counters = new EngineCounters();
   readonly #functions = new EngineMetrics();
+  readonly #history: CallHistory;
   #drops = new Map<string, DroppedTelemetry>();
   /** May change with each batch. */
   #logsRatio = 1;
@@ -79,6 +81,7 @@ export class TelemetryHost {
     this.#settings = settings;
     const nowMs = (): number => context.clock.nowMs();
     this.#startedMs = nowMs();
+    this.#history = new CallHistory(this.#startedMs);
     this.#opener = new BatchOpener({
       ...{ service, nowMs, token: context.token },
       logsRatio: () => this.#logsRatio,
@@ -162,6 +165,7 @@ export class TelemetryHost {
     const nowMs = this.#context.clock.nowMs();
     this.#counters.add(opened.calls, opened.workers, nowMs);
     this.#functions.add(opened.calls, opened.workers);
+    this.#history.add(opened, nowMs);
     return { ...this.tick(), firings, points: packPoints(points), gauges: opened.gauges };
   }
 
@@ -181,6 +185,7 @@ export class TelemetryHost {
     const nowMs = this.#context.clock.nowMs();
     this.#logs?.expire(nowMs);
     this.#metrics?.expire(nowMs);
+    this.#history.expire(nowMs);
   }
 
   #takeExportChanges(): ExportChange[] {
@@ -230,6 +235,7 @@ export class TelemetryHost {
       metrics: this.#metrics,
       counters: this.#counters,
       functions: this.#functions,
+      history: this.#history,
       engineMetrics: () => this.#engineMetrics(),
     };
   }

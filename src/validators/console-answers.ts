@@ -16,6 +16,7 @@ export const answerChecks = {
   'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),
   'engine::logs::histogram': typia.createIs<TelemetryAnswers['engine::logs::histogram']>(),
   'engine::logs::context': typia.createIs<TelemetryAnswers['engine::logs::context']>(),
+  'engine::metrics::calls': typia.createIs<TelemetryAnswers['engine::metrics::calls']>(),
   'engine::metrics::list': typia.createIs<TelemetryAnswers['engine::metrics::list']>(),
   'engine::rollups::list': typia.createIs<TelemetryAnswers['engine::rollups::list']>(),
   'engine::health::check': typia.createIs<BuiltinAnswers['engine::health::check']>(),

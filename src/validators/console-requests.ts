@@ -16,6 +16,7 @@ import type {
 import type { ScopesQuery, StateItemsQuery, StatePut, StateUpdateRequest } from '../console/api/states.ts';
 import type { StreamPut, StreamSendRequest, StreamsQuery } from '../console/api/streams.ts';
 import type {
+  CallsQuery,
   LogHistogramRequest,
   LogSearch,
   MetricsQuery,
@@ -39,6 +40,7 @@ export const validateRollupsQuery = typia.createValidateEquals<RollupsQuery>();
 export const validateFlowQuery = typia.createValidateEquals<FlowQuery>();
 export const validateNoQuery = typia.createValidateEquals<Record<string, never>>();
 export const validateVersionQuery = typia.createValidateEquals<{ if_version?: string }>();
+export const validateCallsQuery = typia.createValidateEquals<CallsQuery>();
 export const validateRangeQuery = typia.createValidateEquals<{ start_time?: number; end_time?: number }>();
 export const validateExportQuery = typia.createValidateEquals<{ format?: 'otlp' | 'chrome' }>();
 

@@ -6,6 +6,7 @@ import type {
   LogsHistogramPayload,
   LogsListPayload,
   LogsSearchPayload,
+  MetricsCallsPayload,
   MetricsListPayload,
   RollupsListPayload,
   TracesEdgesPayload,
@@ -26,5 +27,6 @@ export const validateLogsList = typia.createValidate<LogsListPayload>();
 export const validateLogsSearch = typia.createValidate<LogsSearchPayload>();
 export const validateLogsHistogram = typia.createValidate<LogsHistogramPayload>();
 export const validateLogsContext = typia.createValidate<LogsContextPayload>();
+export const validateMetricsCalls = typia.createValidate<MetricsCallsPayload>();
 export const validateMetricsList = typia.createValidate<MetricsListPayload>();
 export const validateRollupsList = typia.createValidate<RollupsListPayload>();

@@ -2,7 +2,7 @@
 
 import type { ListQuery, ModuleRef } from './envelope.ts';
 
-/** Of the last five minutes, or of the time for which spans are kept if that is shorter. */
+/** Of a window of time: by default the last five minutes. Counted, and independent of stored traces. */
 export interface FunctionFigures {
   calls_per_minute: number;
   /** 0 to 1. */
@@ -16,6 +16,8 @@ export interface FunctionFigures {
   last_call_at: number | null;
   last_error_at: number | null;
   last_error: string | null;
+  /** `null`, like the span, where no trace of it was kept. */
+  last_error_trace: string | null;
   /** That time in fifteen parts, oldest first. Only in a list that was asked for it. */
   recent?: RecentCalls[];
 }
@@ -49,6 +51,9 @@ export interface FunctionsQuery extends ListQuery {
   internal?: boolean;
   /** Adds `recent` to the figures of each function. */
   recent?: boolean;
+  /** The window of the figures. */
+  start_time?: number;
+  end_time?: number;
 }
 
 export interface FunctionDetail extends FunctionRow {

@@ -1,6 +1,7 @@
 // Every route of the console API: its request and its answer. `{id}` stands for one percent-encoded part of the path. A
 // client types its calls by this table, and tests compare the engine's answers with it.
 
+import type { CallsAnswer } from '../../core/telemetry/metrics/call-history.ts';
 import type { List, ListQuery, Removed } from './envelope.ts';
 import type { FlowGraph, FlowLayout, FlowLayoutPut, FlowQuery } from './flow.ts';
 import type {
@@ -61,6 +62,7 @@ import type { Config, ConfigSchema, Status } from './system.ts';
 import type {
   Alerts,
   AlertsEvaluated,
+  CallsQuery,
   Cleared,
   LogHistogram,
   LogHistogramRequest,
@@ -97,7 +99,7 @@ export interface Routes {
   'GET /config/schema': Get<ConfigSchema>;
 
   'GET /functions': Get<List<FunctionRow>, FunctionsQuery>;
-  'GET /functions/{id}': Get<FunctionDetail>;
+  'GET /functions/{id}': Get<FunctionDetail, { start_time?: number; end_time?: number }>;
   /** Answers the bare result, or an `EnqueueReceipt`. */
   'POST /invoke': Send<InvokeRequest, unknown>;
 
@@ -152,6 +154,7 @@ export interface Routes {
   'POST /logs/histogram': Send<LogHistogramRequest, LogHistogram>;
   'DELETE /logs': Get<Cleared>;
 
+  'GET /calls': Get<CallsAnswer, CallsQuery>;
   'GET /metrics': Get<Metrics, MetricsQuery>;
   'GET /rollups': Get<Rollups, RollupsQuery>;
   'GET /alerts': Get<Alerts>;

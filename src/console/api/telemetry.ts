@@ -149,6 +149,14 @@ export interface Metrics {
   query?: unknown;
 }
 
+/** `points`: about how many equal parts; without it the sums only. */
+export interface CallsQuery {
+  start_time?: number;
+  end_time?: number;
+  points?: number;
+  function_id?: string;
+}
+
 export interface RollupsQuery {
   start_time?: number;
   end_time?: number;

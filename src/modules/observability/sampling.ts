@@ -27,8 +27,8 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
     spansKept,
     hasLogs: logs.enabled,
     logsRatio: logs.samplingRatio,
-    // The values that a rule compares are counted, whether or not metrics are kept.
-    hasMetrics: metrics.enabled || alerts.some(({ enabled }) => enabled),
+    // Figures of functions and the values that a rule compares are counted, whether or not metrics are kept.
+    hasMetrics: metrics.enabled || traces.enabled || alerts.some(({ enabled }) => enabled),
   };
 }
 

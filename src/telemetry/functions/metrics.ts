@@ -13,9 +13,9 @@ import { prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { percentile } from '../../core/telemetry/spans/trace-groups.ts';
 import { durationMs } from '../../core/telemetry/spans/trace-list.ts';
-import { validateMetricsList } from '../../generated/telemetry-payloads.ts';
+import { validateMetricsCalls, validateMetricsList } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
-import { optionalNumber, timeRange } from './payloads.ts';
+import { numberOr, optionalNumber, timeRange } from './payloads.ts';
 
 const INTERVAL_SECONDS = { min: 1, max: 7 * 86_400 };
 
@@ -118,4 +118,20 @@ function withoutOf(payload: unknown): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
-export const metricFunctions: readonly TelemetryFunction[] = [list, exposition];
+/** The window of a request that names none. */
+const CALLS_WINDOW_MS = 5 * 60_000;
+/** As many points as a wide chart has pixels for. */
+const POINTS = { min: 0, max: 500, isWhole: true };
+
+const calls: TelemetryFunction<'engine::metrics::calls'> = {
+  id: 'engine::metrics::calls',
+  run(given, { history, nowMs }) {
+    const payload = readPayload(calls.id, validateMetricsCalls, given);
+    const { startTime, endTime = nowMs } = timeRange(payload);
+    const points = numberOr('points', payload.points, 0, POINTS);
+    const query = { startMs: startTime ?? endTime - CALLS_WINDOW_MS, endMs: Math.max(endTime, startTime ?? 0), points };
+    return history.answer(query, payload.function_id ?? undefined, payload.edges ?? false);
+  },
+};
+
+export const metricFunctions: readonly TelemetryFunction[] = [list, calls, exposition];

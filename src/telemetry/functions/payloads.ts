@@ -104,6 +104,16 @@ export interface MetricsListPayload {
   aggregate_interval?: number | null;
 }
 
+export interface MetricsCallsPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+  function_id?: string | null;
+  /** About how many equal parts; 0: none. */
+  points?: number | null;
+  /** Also what each function called. */
+  edges?: boolean | null;
+}
+
 export interface RollupsListPayload {
   start_time?: number | null;
   end_time?: number | null;

@@ -4,6 +4,7 @@ import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
+import { formatDuration } from '../../text/times.ts';
 import {
   countThreshold,
   durationThreshold,
@@ -18,9 +19,16 @@ export const checkFunction = defineCommand({
   name: 'check function',
   summary: 'Check that a function can be called, its errors and its durations.',
   operands: { usage: '<id>', min: 1, max: 1, help: 'The id of the function.' },
-  details: ['Calls, errors and the 95th percentile count from the start of the engine. The function is not called.'],
+  details: ['Calls, errors and the 95th percentile are those within --window. The function is not called.'],
   flags: {
     'min-workers': { ...countThreshold('Critical when fewer workers offer it.'), fallback: '1' },
+    window: {
+      kind: 'duration',
+      placeholder: '<duration>',
+      fallback: '5m',
+      maxMs: 7 * 24 * 3_600_000,
+      help: 'How far back calls count.',
+    },
     'p95-warn': durationThreshold('Warning when the 95th percentile of its calls takes this long.'),
     'p95-critical': durationThreshold('Critical when the 95th percentile of its calls takes this long.'),
     'errors-warn': countThreshold('Warning when this percentage of its calls failed.'),
@@ -34,7 +42,7 @@ export const checkFunction = defineCommand({
   ],
   monitors: true,
   async run(context) {
-    const { flags, operands } = context;
+    const { flags, operands, terminal } = context;
     const [functionId = ''] = operands;
     return await monitor(context, { kind: 'function', subject: functionId }, async (engine) => {
       const detail = await engine.call('engine::functions::info', { function_id: functionId }).catch((error) => {
@@ -42,16 +50,17 @@ export const checkFunction = defineCommand({
         throw error;
       });
       if (detail === undefined) return judge([NOT_OFFERED], [], '');
-      const metrics = await engine.call('engine::metrics::list', {});
-      const engineMetrics = isRecord(metrics) ? metrics.engine_metrics : undefined;
-      const totals = recordsIn(engineMetrics, 'functions').find((row) => textIn(row, 'function_id') === functionId);
-      const [ok, error] = [numberIn(totals ?? {}, 'ok') ?? 0, numberIn(totals ?? {}, 'error') ?? 0];
-      const p95 = numberIn(totals ?? {}, 'p95_duration_ms');
+      const nowMs = terminal.now();
+      const asked = { start_time: nowMs - flags.window, end_time: nowMs, function_id: functionId };
+      const answer = await engine.call('engine::metrics::calls', asked);
+      const [row = {}] = recordsIn(answer, 'functions');
+      const [calls, errors] = [numberIn(row, 'calls') ?? 0, numberIn(row, 'errors') ?? 0];
+      const p95 = numberIn(row, 'p95_ms');
       const measures: Measure[] = [
         { name: 'workers', value: recordsIn(detail, 'workers').length, unit: 'count', atLeast: flags['min-workers'] },
         {
           name: 'errors_percent',
-          value: ok + error === 0 ? 0 : (error / (ok + error)) * 100,
+          value: calls === 0 ? 0 : (errors / calls) * 100,
           unit: 'count',
           warn: flags['errors-warn'],
           critical: flags['errors-critical'],
@@ -66,7 +75,7 @@ export const checkFunction = defineCommand({
           critical: flags['p95-critical'],
         });
       }
-      return judge([], measures, `can be called, ${ok + error} calls so far`);
+      return judge([], measures, `can be called, ${calls} calls in ${formatDuration(flags.window)}`);
     });
   },
 });

@@ -18,6 +18,7 @@
 // O3: a record with `is_quiet` fires no log trigger. Log triggers fire with a cause of `QuietTraces` (quiet-traces.ts),
 // whose trace id marks everything that the firing causes, in any worker and language.
 
+import type { CallEdge } from '../spans/trace-edges.ts';
 import type { LogRecord, MetricRecord, SpanRecord } from './records.ts';
 
 /** Takes batches to the telemetry thread. Never throws, never waits. */
@@ -102,6 +103,8 @@ export interface OpenedBatch {
   readonly logs: readonly LogRecord[];
   readonly metrics: readonly MetricRecord[];
   readonly calls: readonly CallCounts[];
+  /** Of the engine's spans: what called what. */
+  readonly edges: readonly CallEdge[];
   readonly workers: WorkerCounts;
   readonly gauges: readonly SourceGauges[];
   /** Unreadable frames, and data that was cut or left out, by reason: to be counted as `telemetry.dropped`. */

@@ -7,6 +7,7 @@ import { redactFields } from '../../config-fields/redaction.ts';
 import { boundRecord } from '../logs/log-record.ts';
 import { isWithin } from '../spans/sampling.ts';
 import { engineSpans } from '../spans/span-records.ts';
+import { type CallEdge, edgeOf } from '../spans/trace-edges.ts';
 import {
   type DroppedTelemetry,
   type OpenedBatch,
@@ -75,8 +76,14 @@ export class BatchOpener {
       gauges.push([source, null]);
     }
     // After the spans of workers, which arrived earlier: where few are kept, calls are the newest.
-    for (const span of engineSpans(batch.spanRows, this.#options.service, cut)) spans.push(span);
-    return { spans, logs, metrics, calls: batch.calls, workers: batch.workers, gauges, dropped: drops.all() };
+    const edges: CallEdge[] = [];
+    for (const { span, baggage } of engineSpans(batch.spanRows, this.#options.service, cut)) {
+      spans.push(span);
+      const edge = edgeOf(span, baggage);
+      if (edge !== undefined) edges.push(edge);
+    }
+    const { calls, workers } = batch;
+    return { spans, logs, metrics, calls, edges, workers, gauges, dropped: drops.all() };
   }
 
   #isSampled({ trace_id: traceId }: LogRecord): boolean {

@@ -105,9 +105,12 @@ export function engineSpans(
   rows: readonly (string | number)[],
   service: ServiceIdentity,
   cut: () => void,
-): SpanRecord[] {
-  const spans: SpanRecord[] = [];
-  for (let at = 0; at < rows.length; at += ROW_LENGTH) spans.push(spanOf(readRow(rows, at), service, cut));
+): { readonly span: SpanRecord; readonly baggage: string }[] {
+  const spans: { span: SpanRecord; baggage: string }[] = [];
+  for (let at = 0; at < rows.length; at += ROW_LENGTH) {
+    const row = readRow(rows, at);
+    spans.push({ span: spanOf(row, service, cut), baggage: row.baggage });
+  }
   return spans;
 }
 

@@ -2,6 +2,7 @@
 // over the newest traces of a range.
 
 import type { SpanRecord } from '../records/records.ts';
+import { functionIdIn } from './context.ts';
 import type { SpanStore } from './span-store.ts';
 import { isInternal, type Trace } from './stored-trace.ts';
 import { overlaps } from './trace-list.ts';
@@ -102,6 +103,20 @@ class Callers {
     for (const id of passed) this.#callers.set(id, found);
     return found;
   }
+}
+
+/** One call, as its span shows it. */
+export interface CallEdge {
+  /** `undefined`: no function called, but a trigger, a request or a client. */
+  readonly from: string | undefined;
+  readonly to: EdgeEnd;
+  readonly isError: boolean;
+}
+
+/** `baggage`: of the call, which names the function that made it. */
+export function edgeOf(span: SpanRecord, baggage: string): CallEdge | undefined {
+  const to = span.pending === true ? undefined : endOf(span);
+  return to && { from: functionIdIn(baggage), to, isError: span.status === 'error' };
 }
 
 const ENQUEUE = /^enqueue .* → (.+)$/;

@@ -53,9 +53,10 @@ export async function flowGraph(context: ConsoleContext, query: FlowQuery): Prom
   // Nothing was called before the engine started.
   const start = Math.max(router.startedAtMs, query.start_time ?? nowMs - WINDOW_MS);
   const end = query.end_time ?? nowMs;
-  const seen = await seenEdges(context, { start_time: start, end_time: end });
-  const minutes = Math.max(1_000, end - (seen?.since_ms ?? start)) / 60_000;
-  for (const edge of seen?.edges ?? []) {
+  const range = { start_time: start, end_time: end };
+  const [seen, counted] = await Promise.all([seenEdges(context, range), countedEdges(context, range)]);
+  const minutes = Math.max(1_000, end - start) / 60_000;
+  for (const edge of new Map([...(seen?.edges ?? []), ...counted].map((edge) => [idOf(edge), edge])).values()) {
     const from = functionNode(edge.from);
     const to = edge.to.kind === 'function' ? functionNode(edge.to.name) : nodeOf(edge.to.kind, edge.to.name);
     for (const node of [from, to]) if (!nodes.has(node.id)) nodes.set(node.id, node);
@@ -71,6 +72,21 @@ export async function flowGraph(context: ConsoleContext, query: FlowQuery): Prom
     edges: [...edges.values()].filter(({ from, to }) => ids.has(from) && ids.has(to)),
     has_traces: seen !== undefined,
   };
+}
+
+/**
+ * Counts do not depend on which traces are stored. An edge that is stored and not counted is of a client that passes no
+ * context on.
+ */
+async function countedEdges({ builtIns }: ConsoleContext, range: FlowQuery): Promise<readonly SeenEdge[]> {
+  const answer = await builtIns.ask('engine::metrics::calls', { ...range, edges: true }).catch(() => undefined);
+  return answer?.edges ?? [];
+}
+
+type SeenEdge = Answers['engine::traces::edges']['edges'][number];
+
+function idOf({ from, to }: SeenEdge): string {
+  return `function:${from}>${to.kind}:${to.name}`;
 }
 
 /** `undefined`: no traces are kept here. */

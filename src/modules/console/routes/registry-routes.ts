@@ -14,6 +14,7 @@ import { namespaceOf } from '../../../core/registry/function-table.ts';
 import {
   validateFunctionsQuery,
   validateNoQuery,
+  validateRangeQuery,
   validateTriggersQuery,
   validateWorkersQuery,
 } from '../../../generated/console-requests.ts';
@@ -22,7 +23,7 @@ import type { Binding } from '../../../router/builtin.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { MODULES } from '../sources/built-ins.ts';
 import { notFound } from '../sources/failure.ts';
-import { NO_FIGURES, NO_METRICS } from '../sources/figures.ts';
+import { type FigureWindow, NO_FIGURES, NO_METRICS } from '../sources/figures.ts';
 import { matches, pageOf, type SortKeys } from './page.ts';
 import { type Route, reading } from './route.ts';
 import { functionRowOf, moduleRows, triggerRowOf, workerRowOf } from './rows.ts';
@@ -30,14 +31,14 @@ import { functionRowOf, moduleRows, triggerRowOf, workerRowOf } from './rows.ts'
 export function registryRoutes(context: ConsoleContext): readonly Route[] {
   return [
     reading('GET /functions', validateFunctionsQuery, async ({ query }) => {
-      const rows = (await functionRows(context, query.recent))
+      const rows = (await functionRows(context, query, query.recent))
         .filter((row) => query.internal === true || !row.internal)
         .filter((row) => matches(query.q, row.function_id, row.description))
         .filter((row) => query.ns === undefined || namespaceOf(row.function_id) === query.ns)
         .filter((row) => query.worker === undefined || isOfferedBy(row, query.worker));
       return pageOf(rows, query, FUNCTION_SORTS);
     }),
-    reading('GET /functions/{id}', validateNoQuery, ({ name }) => functionDetail(context, name(0))),
+    reading('GET /functions/{id}', validateRangeQuery, ({ name, query }) => functionDetail(context, name(0), query)),
     reading('GET /triggers', validateTriggersQuery, ({ query }) => {
       const { router } = context.module;
       const rows = [...router.triggers()]
@@ -85,15 +86,23 @@ const WORKER_SORTS: SortKeys<WorkerRow> = {
   functions: (row) => row.functions.length,
 };
 
-async function functionRows({ module: { router }, figures }: ConsoleContext, recent?: boolean): Promise<FunctionRow[]> {
-  const known = await figures.get(recent);
+async function functionRows(
+  { module: { router }, figures }: ConsoleContext,
+  window: FigureWindow,
+  recent?: boolean,
+): Promise<FunctionRow[]> {
+  const known = await figures.get(window, recent);
   return [...router.functions()].map((entry) =>
     functionRowOf(router, entry, known === undefined ? null : (known.get(entry.id) ?? NO_FIGURES)),
   );
 }
 
-async function functionDetail({ module: { router }, figures }: ConsoleContext, id: string): Promise<FunctionDetail> {
-  const known = await figures.get();
+async function functionDetail(
+  { module: { router }, figures }: ConsoleContext,
+  id: string,
+  window: FigureWindow,
+): Promise<FunctionDetail> {
+  const known = await figures.get(window);
   const entry = router.functionEntry(id);
   if (entry === undefined) throw notFound('Function', id);
   const row = router.functionRow(entry);

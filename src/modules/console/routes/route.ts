@@ -107,6 +107,7 @@ function checked<T>(check: (input: unknown) => Checked<T>, input: unknown, root:
 const NUMBERS: ReadonlySet<string> = new Set([
   'limit',
   'start_time',
+  'points',
   'end_time',
   'max_depth',
   'aggregate_interval',

@@ -11,6 +11,7 @@ import type {
   TraceSearch,
 } from '../../../console/api/telemetry.ts';
 import {
+  validateCallsQuery,
   validateEmpty,
   validateLogHistogram,
   validateLogSearch,
@@ -39,6 +40,7 @@ export function telemetryRoutes({ builtIns }: ConsoleContext): readonly Route[] 
       return await histogramOf({ builtIns }, body);
     }),
     reading('DELETE /logs', validateNoQuery, () => builtIns.ask('engine::logs::clear', {})),
+    reading('GET /calls', validateCallsQuery, ({ query }) => builtIns.ask('engine::metrics::calls', query)),
     reading('GET /metrics', validateMetricsQuery, ({ query }) => builtIns.ask('engine::metrics::list', query)),
     reading('GET /rollups', validateRollupsQuery, ({ query }) => builtIns.ask('engine::rollups::list', query)),
     reading('GET /alerts', validateNoQuery, () => builtIns.ask('engine::alerts::list', {})),

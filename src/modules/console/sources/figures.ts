@@ -1,20 +1,22 @@
-// Call statistics of functions over the last five minutes, or over the time for which spans are kept, and what workers
-// report about their own processes (WRK-1). Both are read at most once every two seconds, for all watchers together.
+// Call statistics of functions in a window of time, and what workers report about their own processes (WRK-1). Both are
+// read at most once every two seconds, for all watchers together.
 
 import type { FunctionFigures, WorkerMetrics } from '../../../console/api/registry.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import type { Answers, BuiltIns } from './built-ins.ts';
 
-const GROUP_BY = 'engine::traces::group_by';
-/** Only the span of a call has this attribute. Its trigger, job and worker have spans with the same function. */
-const CALLED = 'faas.invoked_name';
-const CALLS_WINDOW_MS = 300_000;
+const CALLS = 'engine::metrics::calls';
+export const CALLS_WINDOW_MS = 300_000;
 const FRESH_MS = 2_000;
 const PARTS = 15;
-/** The functions that ran most: the built-in function lists no more. */
-const FUNCTIONS_MAX = 1_000;
 
 type FiguresByFunction = ReadonlyMap<string, FunctionFigures>;
+
+/** Unix milliseconds. */
+export interface FigureWindow {
+  readonly start_time?: number;
+  readonly end_time?: number;
+}
 
 export class Figures {
   readonly #router: RouterPort;
@@ -28,8 +30,9 @@ export class Figures {
   }
 
   /** `undefined`: nothing is measured here. `recent` is left out unless a view draws it. */
-  async get(withRecent = false): Promise<FiguresByFunction | undefined> {
-    const known = await this.#fresh();
+  async get(window: FigureWindow = {}, withRecent = false): Promise<FiguresByFunction | undefined> {
+    const isUsual = window.start_time === undefined && window.end_time === undefined;
+    const known = await (isUsual ? this.#fresh() : this.#ask(window));
     if (known === undefined || withRecent) return known;
     return new Map([...known].map(([id, { recent: _recent, ...figures }]) => [id, figures]));
   }
@@ -38,20 +41,20 @@ export class Figures {
     const { nowMs } = this.#router;
     if (nowMs - this.#askedMs < FRESH_MS) return this.#asked;
     this.#askedMs = nowMs;
-    this.#asked = this.#ask(nowMs);
+    this.#asked = this.#ask({});
     return this.#asked;
   }
 
-  async #ask(nowMs: number): Promise<FiguresByFunction | undefined> {
-    if (!this.#builtIns.has(GROUP_BY)) return undefined;
-    const sinceMs = Math.max(this.#router.startedAtMs, nowMs - CALLS_WINDOW_MS);
-    const asked = { attribute: CALLED, since_ms: sinceMs, limit: FUNCTIONS_MAX, include_internal: true, parts: PARTS };
+  async #ask({ start_time, end_time = this.#router.nowMs }: FigureWindow): Promise<FiguresByFunction | undefined> {
+    if (!this.#builtIns.has(CALLS)) return undefined;
+    const asked = { start_time: start_time ?? end_time - CALLS_WINDOW_MS, end_time, points: PARTS };
     try {
-      const { groups, since_ms } = await this.#builtIns.ask(GROUP_BY, asked);
-      const minutes = Math.max(1, nowMs - (since_ms ?? sinceMs)) / 60_000;
-      return new Map(groups.map((group) => [group.value, figuresOf(group, minutes)] as const));
+      const answer = await this.#builtIns.ask(CALLS, asked);
+      // Nothing was counted before the engine started.
+      const minutes = Math.max(1_000, end_time - (answer.since_ms ?? answer.start_ms)) / 60_000;
+      return new Map(answer.functions.map((row) => [row.function_id, figuresOf(row, minutes)] as const));
     } catch {
-      // Spans are not kept: the exporter is otlp. Lists have no statistics.
+      // Nothing is observed: lists have no statistics.
       return undefined;
     }
   }
@@ -68,25 +71,24 @@ export const NO_FIGURES: FunctionFigures = {
   last_call_at: null,
   last_error_at: null,
   last_error: null,
+  last_error_trace: null,
 };
 
-function figuresOf(group: Answers['engine::traces::group_by']['groups'][number], minutes: number): FunctionFigures {
+function figuresOf(row: Answers['engine::metrics::calls']['functions'][number], minutes: number): FunctionFigures {
+  const { calls, errors, last_error: failed } = row;
   return {
-    ...NO_FIGURES,
-    calls_per_minute: group.span_count / minutes,
-    error_rate: group.span_count === 0 ? 0 : group.error_count / group.span_count,
-    calls: group.span_count,
-    errors: group.error_count,
-    p50_ms: group.p50_duration_ms,
-    p95_ms: group.p95_duration_ms,
-    last_call_at: group.last_seen_ms,
-    last_error_at: group.last_error_ms === undefined ? null : Math.round(group.last_error_ms),
-    last_error: group.last_error ?? null,
-    recent: (group.parts ?? []).map(({ span_count, error_count, duration_ms }) => ({
-      calls: span_count,
-      errors: error_count,
-      total_ms: duration_ms,
-    })),
+    calls_per_minute: calls / minutes,
+    error_rate: calls === 0 ? 0 : errors / calls,
+    calls,
+    errors,
+    p50_ms: row.p50_ms,
+    p95_ms: row.p95_ms,
+    p99_ms: row.p99_ms,
+    last_call_at: row.last_call_ms,
+    last_error_at: failed === null ? null : Math.round(failed.at_ms),
+    last_error: failed?.text ?? null,
+    last_error_trace: failed?.trace_id ?? null,
+    recent: row.points.map(({ calls, errors, total_ms }) => ({ calls, errors, total_ms })),
   };
 }
 

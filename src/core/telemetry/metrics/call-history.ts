@@ -1,0 +1,129 @@
+// What is known of calls over time: counts of functions and of the connections between them, and the last error of each
+// function. None of it depends on which spans are stored.
+
+import type { CallCounts } from '../records/intake.ts';
+import type { SpanRecord } from '../records/records.ts';
+import type { CallEdge, EdgeEnd } from '../spans/trace-edges.ts';
+import { type CallPoint, CallSeries, type CallSums, type CallWindow } from './call-series.ts';
+import { type LastError, LastErrors } from './last-errors.ts';
+
+export interface FunctionCalls extends CallSums {
+  readonly function_id: string;
+  /** Unix milliseconds, also before the window; to about a second. */
+  readonly last_call_ms: number | null;
+  readonly last_error: LastError | null;
+  readonly points: readonly CallPoint[];
+}
+
+export interface EdgeCalls {
+  readonly from: string;
+  readonly to: EdgeEnd;
+  readonly calls: number;
+  readonly errors: number;
+}
+
+export interface CallsAnswer extends CallWindow {
+  readonly functions: readonly FunctionCalls[];
+  readonly total: CallSums & { readonly points: readonly CallPoint[] };
+  readonly edges?: readonly EdgeCalls[];
+}
+
+export interface CallsQuery {
+  /** Unix milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** About how many; 0: none. */
+  readonly points: number;
+}
+
+/** A window without points has parts as fine as counting is. */
+const FINEST_POINTS = 10_000;
+const SEPARATOR = '\0';
+
+export class CallHistory {
+  readonly #functions: CallSeries;
+  readonly #edges: CallSeries;
+  readonly #lastErrors = new LastErrors();
+  /** Bounded like its source (`call-stats.ts`). */
+  readonly #lastCallMs = new Map<string, number>();
+
+  constructor(startedMs: number) {
+    this.#functions = new CallSeries(startedMs);
+    this.#edges = new CallSeries(startedMs);
+  }
+
+  add(batch: HistoryBatch, nowMs: number): void {
+    for (const counts of batch.calls) {
+      this.#functions.add(counts.functionId, counts, nowMs);
+      this.#lastCallMs.set(counts.functionId, nowMs);
+    }
+    for (const { from, to, isError } of batch.edges) {
+      const counts = { ok: Number(!isError), error: Number(isError), deferred: 0 };
+      // Every span of what is called counts once for itself: the share of it that is sampled follows.
+      this.#edges.add(keyOf('', to), counts, nowMs);
+      if (from !== undefined && !(to.kind === 'function' && to.name === from)) {
+        this.#edges.add(keyOf(from, to), counts, nowMs);
+      }
+    }
+    for (const span of batch.spans) this.#lastErrors.note(span);
+  }
+
+  expire(nowMs: number): void {
+    this.#functions.expire(nowMs);
+    this.#edges.expire(nowMs);
+  }
+
+  answer({ startMs, endMs, points }: CallsQuery, functionId: string | undefined, withEdges: boolean): CallsAnswer {
+    const window = this.#functions.window(startMs, endMs, points === 0 ? FINEST_POINTS : points);
+    const withPoints = points > 0;
+    const functions = this.#functions.rows(window, withPoints, functionId).map(({ id, ...sums }) => ({
+      function_id: id,
+      ...sums,
+      last_call_ms: this.#lastCallMs.get(id) ?? null,
+      last_error: this.#lastErrors.of(id) ?? null,
+    }));
+    const { points: ofTotal, ...total } = this.#functions.total(window);
+    return {
+      ...window,
+      functions,
+      total: { ...total, points: withPoints ? ofTotal : [] },
+      ...(withEdges && { edges: this.#edgesIn(startMs, endMs, functions) }),
+    };
+  }
+
+  /** Spans are sampled and counts are not: an edge has the share of the counted calls that it has of the spans. */
+  #edgesIn(startMs: number, endMs: number, functions: readonly FunctionCalls[]): EdgeCalls[] {
+    const window = this.#edges.window(startMs, endMs, FINEST_POINTS);
+    const counted = new Map(functions.map(({ function_id, calls }) => [function_id, calls]));
+    const spans = new Map<string, number>();
+    const found: EdgeCalls[] = [];
+    const rows = this.#edges.rows(window, false).map(({ id, calls, errors }) => ({ ...endsOf(id), calls, errors }));
+    for (const { from, to, calls } of rows) if (from === '') spans.set(keyOf('', to), calls);
+    for (const { from, to, calls, errors } of rows) {
+      if (from === '') continue;
+      const sampled = spans.get(keyOf('', to)) ?? calls;
+      const all = to.kind === 'function' ? (counted.get(to.name) ?? sampled) : sampled;
+      const scale = Math.max(1, all / sampled);
+      found.push({ from, to, calls: Math.round(calls * scale), errors: Math.round(errors * scale) });
+    }
+    return found;
+  }
+}
+
+interface HistoryBatch {
+  readonly calls: readonly CallCounts[];
+  readonly edges: readonly CallEdge[];
+  readonly spans: readonly SpanRecord[];
+}
+
+function keyOf(from: string, { kind, name }: EdgeEnd): string {
+  return [from, kind, name].join(SEPARATOR);
+}
+
+function endsOf(key: string): { readonly from: string; readonly to: EdgeEnd } {
+  const [from = '', kind, ...rest] = key.split(SEPARATOR);
+  const known = KINDS.find((one) => one === kind) ?? 'function';
+  return { from, to: { kind: known, name: rest.join(SEPARATOR) } };
+}
+
+const KINDS = ['function', 'queue', 'state', 'stream'] as const;

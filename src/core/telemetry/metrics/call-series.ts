@@ -1,0 +1,269 @@
+// Calls by function over time: counters, so that a rate does not depend on which spans happen to be stored (O8). Also
+// of the connections between functions and what they call.
+//
+// Four levels, from five seconds to an hour. A window is answered from the finest level that reaches back far enough,
+// on one grid of equal points. Bounded by the retention of each level, and by the number of cells: beyond it the oldest
+// bucket of the fullest level leaves, and the level reaches back less far.
+
+import { type CallCounts, DURATION_BOUNDS_MS } from '../records/intake.ts';
+import { percentileOfBuckets } from './engine-metrics.ts';
+import { ROLLUP_LEVELS, type RollupLevel } from './rollup.ts';
+
+/** What `add` counts: `CallCounts` of functions, or calls without durations. */
+export type CallsOf = Pick<CallCounts, 'ok' | 'error' | 'deferred'> &
+  Partial<Pick<CallCounts, 'okDurations' | 'errorDurations'>>;
+
+export interface CallPoint {
+  readonly calls: number;
+  readonly errors: number;
+  /** Milliseconds spent in these calls. */
+  readonly total_ms: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly p99_ms: number | null;
+}
+
+export interface CallSums extends CallPoint {
+  readonly deferred: number;
+  readonly max_ms: number;
+}
+
+export interface CallWindow {
+  /** Unix milliseconds; the points share this time equally. */
+  readonly start_ms: number;
+  readonly end_ms: number;
+  readonly step_ms: number;
+  /** When counting began, if that is within the window. */
+  readonly since_ms: number | null;
+  /** The level that it is answered from, 0 the finest. */
+  readonly level: number;
+}
+
+export interface SeriesRow extends CallSums {
+  readonly id: string;
+  /** Oldest first; empty unless points were asked for. */
+  readonly points: readonly CallPoint[];
+}
+
+const FIVE_SECONDS = { bucketMs: 5_000, retentionMs: 15 * 60_000 } as const;
+const LEVELS: readonly RollupLevel[] = [FIVE_SECONDS, ...ROLLUP_LEVELS];
+/** Some 250 bytes each. */
+const CELLS_MAX = 200_000;
+
+export class CallSeries {
+  readonly #levels = LEVELS.map((level) => new Level(level));
+  readonly #cellsMax: number;
+  #startedMs: number;
+  #cells = 0;
+
+  constructor(startedMs: number, cellsMax = CELLS_MAX) {
+    this.#startedMs = startedMs;
+    this.#cellsMax = cellsMax;
+  }
+
+  add(id: string, counts: CallsOf, nowMs: number): void {
+    // The clock was set back: what was counted lies in the future.
+    if (nowMs < this.#startedMs) this.#startedMs = nowMs;
+    for (const level of this.#levels) this.#cells += level.add(id, counts, nowMs);
+    while (this.#cells > this.#cellsMax) this.#cells -= this.#fullest().dropOldest();
+  }
+
+  expire(nowMs: number): void {
+    for (const level of this.#levels) this.#cells -= level.expire(nowMs);
+  }
+
+  /** The grid for a window, which begins and ends at whole steps. `points`: about how many. */
+  window(startMs: number, endMs: number, points: number): CallWindow {
+    const at = this.#levelFor(startMs);
+    const level = this.#level(at);
+    const steps = Math.max(1, Math.round((endMs - startMs) / points / level.level.bucketMs));
+    const step = steps * level.level.bucketMs;
+    const end = Math.ceil((endMs + 1) / step) * step;
+    const start = end - Math.max(1, Math.round((endMs - startMs) / step)) * step;
+    const since = Math.max(this.#startedMs, level.sinceMs);
+    return { start_ms: start, end_ms: end, step_ms: step, since_ms: since > start ? since : null, level: at };
+  }
+
+  /** The rows of a window; `id`: only that one. */
+  rows(window: CallWindow, withPoints: boolean, id?: string): SeriesRow[] {
+    const found = new Map<string, Gathered>();
+    for (const [startMs, cells] of this.#level(window.level).buckets) {
+      if (startMs < window.start_ms || startMs >= window.end_ms) continue;
+      const at = Math.floor((startMs - window.start_ms) / window.step_ms);
+      for (const [known, cell] of id === undefined ? cells : oneOf(cells, id)) {
+        const gathered = found.get(known) ?? { whole: new Cell(), points: [] };
+        found.set(known, gathered);
+        gathered.whole.addCell(cell);
+        if (withPoints) pointAt(gathered.points, at).addCell(cell);
+      }
+    }
+    return [...found].map(([known, { whole, points }]) => ({
+      id: known,
+      ...whole.sums(),
+      points: withPoints ? pointsOf(points, window) : [],
+    }));
+  }
+
+  /** The sum over all rows. */
+  total(window: CallWindow): CallSums & { readonly points: readonly CallPoint[] } {
+    const whole = new Cell();
+    const points: Cell[] = [];
+    for (const [startMs, cells] of this.#level(window.level).buckets) {
+      if (startMs < window.start_ms || startMs >= window.end_ms) continue;
+      const at = Math.floor((startMs - window.start_ms) / window.step_ms);
+      for (const cell of cells.values()) {
+        whole.addCell(cell);
+        pointAt(points, at).addCell(cell);
+      }
+    }
+    return { ...whole.sums(), points: pointsOf(points, window) };
+  }
+
+  #levelFor(startMs: number): number {
+    const reaching = this.#levels.findIndex((level) => level.sinceMs <= Math.max(startMs, this.#startedMs));
+    return reaching < 0 ? this.#levels.length - 1 : reaching;
+  }
+
+  #level(at: number): Level {
+    const level = this.#levels[at];
+    if (level === undefined) throw new Error(`There is no level ${at}`);
+    return level;
+  }
+
+  #fullest(): Level {
+    return this.#levels.reduce((fullest, level) => (level.cellCount > fullest.cellCount ? level : fullest));
+  }
+}
+
+interface Gathered {
+  readonly whole: Cell;
+  readonly points: Cell[];
+}
+
+/** One level: the cells of all ids in each bucket, the oldest bucket first. */
+class Level {
+  readonly level: RollupLevel;
+  readonly buckets = new Map<number, Map<string, Cell>>();
+  /** Everything later is here. */
+  sinceMs = 0;
+  cellCount = 0;
+
+  constructor(level: RollupLevel) {
+    this.level = level;
+  }
+
+  /** Returns the number of cells that are new. */
+  add(id: string, counts: CallsOf, nowMs: number): number {
+    const startMs = Math.floor(nowMs / this.level.bucketMs) * this.level.bucketMs;
+    let cells = this.buckets.get(startMs);
+    if (cells === undefined) {
+      cells = new Map();
+      this.buckets.set(startMs, cells);
+    }
+    let cell = cells.get(id);
+    const isNew = cell === undefined;
+    cell ??= new Cell();
+    cells.set(id, cell);
+    cell.add(counts);
+    this.cellCount += Number(isNew);
+    return Number(isNew);
+  }
+
+  /** Returns the number of cells that left. */
+  expire(nowMs: number): number {
+    const { bucketMs, retentionMs } = this.level;
+    const oldestMs = nowMs - retentionMs;
+    let left = 0;
+    for (const startMs of this.buckets.keys()) {
+      if (startMs + bucketMs >= oldestMs) break;
+      left += this.dropOldest();
+    }
+    this.sinceMs = Math.max(this.sinceMs, Math.ceil(oldestMs / bucketMs) * bucketMs);
+    return left;
+  }
+
+  dropOldest(): number {
+    const [oldest] = this.buckets;
+    if (oldest === undefined) return 0;
+    const [startMs, { size }] = oldest;
+    this.buckets.delete(startMs);
+    this.sinceMs = startMs + this.level.bucketMs;
+    this.cellCount -= size;
+    return size;
+  }
+}
+
+class Cell {
+  #ok = 0;
+  #errors = 0;
+  #deferred = 0;
+  #totalMs = 0;
+  #maxMs = 0;
+  /** Absent until a duration is counted: connections have none. */
+  #buckets: Uint32Array | undefined;
+
+  add({ ok, error, deferred, okDurations, errorDurations }: CallsOf): void {
+    this.#ok += ok;
+    this.#errors += error;
+    this.#deferred += deferred;
+    for (const durations of [okDurations, errorDurations]) {
+      if (durations === undefined || durations.count === 0) continue;
+      this.#totalMs += durations.sum;
+      this.#maxMs = Math.max(this.#maxMs, durations.max);
+      this.#buckets ??= new Uint32Array(DURATION_BOUNDS_MS.length + 1);
+      addTo(this.#buckets, durations.buckets);
+    }
+  }
+
+  addCell(other: Cell): void {
+    this.#ok += other.#ok;
+    this.#errors += other.#errors;
+    this.#deferred += other.#deferred;
+    this.#totalMs += other.#totalMs;
+    this.#maxMs = Math.max(this.#maxMs, other.#maxMs);
+    if (other.#buckets === undefined) return;
+    this.#buckets ??= new Uint32Array(DURATION_BOUNDS_MS.length + 1);
+    addTo(this.#buckets, other.#buckets);
+  }
+
+  point(): CallPoint {
+    const buckets = [...(this.#buckets ?? [])];
+    const at = (share: number) => percentileOfBuckets(buckets, this.#maxMs, share);
+    return {
+      calls: this.#ok + this.#errors,
+      errors: this.#errors,
+      total_ms: this.#totalMs,
+      p50_ms: at(0.5),
+      p95_ms: at(0.95),
+      p99_ms: at(0.99),
+    };
+  }
+
+  sums(): CallSums {
+    return { ...this.point(), deferred: this.#deferred, max_ms: this.#maxMs };
+  }
+}
+
+function addTo(sums: Uint32Array, counts: ArrayLike<number>): void {
+  for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (counts[at] ?? 0);
+}
+
+function pointAt(points: Cell[], at: number): Cell {
+  const known = points[at];
+  if (known !== undefined) return known;
+  const cell = new Cell();
+  points[at] = cell;
+  return cell;
+}
+
+function pointsOf(cells: readonly Cell[], { start_ms, end_ms, step_ms }: CallWindow): CallPoint[] {
+  const length = Math.round((end_ms - start_ms) / step_ms);
+  return Array.from({ length }, (_, at) => (cells[at] ?? NOTHING).point());
+}
+
+const NOTHING = new Cell();
+
+function oneOf(cells: ReadonlyMap<string, Cell>, id: string): readonly (readonly [string, Cell])[] {
+  const cell = cells.get(id);
+  return cell === undefined ? [] : [[id, cell]];
+}
