@@ -161,6 +161,11 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/watch/logs.ts')).logs,
     },
     {
+      name: 'runs',
+      summary: 'List the runs of a function, newest first.',
+      load: async () => (await import('./commands/watch/runs.ts')).runs,
+    },
+    {
       name: 'trace list',
       summary: 'List the traces that the engine keeps, newest first.',
       load: async () => (await import('./commands/watch/trace-list.ts')).traceList,

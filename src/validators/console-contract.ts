@@ -72,6 +72,7 @@ export const answerChecks = {
   'POST /streams/send': typia.createValidate<AnswerOf<'POST /streams/send'>>(),
   'POST /traces/search': typia.createValidate<AnswerOf<'POST /traces/search'>>(),
   'GET /traces/facets': typia.createValidate<AnswerOf<'GET /traces/facets'>>(),
+  'GET /functions/{id}/runs': typia.createValidate<AnswerOf<'GET /functions/{id}/runs'>>(),
   'GET /calls': typia.createValidate<AnswerOf<'GET /calls'>>(),
   'GET /traces/{id}': typia.createValidate<AnswerOf<'GET /traces/{id}'>>(),
   'GET /traces/{id}/spans/{span}': typia.createValidate<AnswerOf<'GET /traces/{id}/spans/{span}'>>(),

@@ -21,6 +21,7 @@ import type {
   LogSearch,
   MetricsQuery,
   RollupsQuery,
+  RunsQuery,
   TraceQuery,
   TraceSearch,
 } from '../console/api/telemetry.ts';
@@ -41,6 +42,7 @@ export const validateFlowQuery = typia.createValidateEquals<FlowQuery>();
 export const validateNoQuery = typia.createValidateEquals<Record<string, never>>();
 export const validateVersionQuery = typia.createValidateEquals<{ if_version?: string }>();
 export const validateCallsQuery = typia.createValidateEquals<CallsQuery>();
+export const validateRunsQuery = typia.createValidateEquals<RunsQuery>();
 export const validateRangeQuery = typia.createValidateEquals<{ start_time?: number; end_time?: number }>();
 export const validateExportQuery = typia.createValidateEquals<{ format?: 'otlp' | 'chrome' }>();
 

@@ -13,6 +13,7 @@ import type {
   TracesFacetsPayload,
   TracesGroupByPayload,
   TracesListPayload,
+  TracesRunsPayload,
   TracesSpanPayload,
   TracesTreePayload,
 } from '../telemetry/functions/payloads.ts';
@@ -22,6 +23,7 @@ export const validateTracesTree = typia.createValidate<TracesTreePayload>();
 export const validateTracesSpan = typia.createValidate<TracesSpanPayload>();
 export const validateTracesEdges = typia.createValidate<TracesEdgesPayload>();
 export const validateTracesGroupBy = typia.createValidate<TracesGroupByPayload>();
+export const validateTracesRuns = typia.createValidate<TracesRunsPayload>();
 export const validateTracesFacets = typia.createValidate<TracesFacetsPayload>();
 export const validateLogsList = typia.createValidate<LogsListPayload>();
 export const validateLogsSearch = typia.createValidate<LogsSearchPayload>();

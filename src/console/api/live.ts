@@ -74,6 +74,7 @@ export interface LiveTopics {
 /** Sent once a second. Rates are of the last second, percentiles of the last minute. `null` without metrics. */
 export interface CountersItem extends Counts {
   at: number;
+  /** Rates and durations are those of the last minute. `null`: nothing is counted here. */
   calls_per_s: number | null;
   errors_per_s: number | null;
   p50_ms: number | null;

@@ -2,6 +2,7 @@
 // client types its calls by this table, and tests compare the engine's answers with it.
 
 import type { CallsAnswer } from '../../core/telemetry/metrics/call-history.ts';
+import type { Run } from '../../core/telemetry/spans/runs.ts';
 import type { List, ListQuery, Removed } from './envelope.ts';
 import type { FlowGraph, FlowLayout, FlowLayoutPut, FlowQuery } from './flow.ts';
 import type {
@@ -73,6 +74,7 @@ import type {
   RetainedList,
   Rollups,
   RollupsQuery,
+  RunsQuery,
   Sampling,
   SpanRow,
   TraceDetail,
@@ -99,6 +101,7 @@ export interface Routes {
   'GET /config/schema': Get<ConfigSchema>;
 
   'GET /functions': Get<List<FunctionRow>, FunctionsQuery>;
+  'GET /functions/{id}/runs': Get<RetainedList<Run>, RunsQuery>;
   'GET /functions/{id}': Get<FunctionDetail, { start_time?: number; end_time?: number }>;
   /** Answers the bare result, or an `EnqueueReceipt`. */
   'POST /invoke': Send<InvokeRequest, unknown>;

@@ -59,6 +59,13 @@ export interface TraceDetail {
   condensed: boolean;
 }
 
+/** The runs of one function, newest first. */
+export interface RunsQuery extends ListQuery {
+  errors?: boolean;
+  start_time?: number;
+  end_time?: number;
+}
+
 /** The `error.details` of a trace that is not stored. */
 export interface MissingTrace {
   retention: Retention;

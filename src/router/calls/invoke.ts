@@ -10,6 +10,7 @@ import { selectWorker } from '../../core/calls/select-worker.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
+import { RUN_BYTES } from '../../core/telemetry/spans/span-rows.ts';
 import { locateMembers } from '../../protocol/frames/envelope.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
@@ -86,6 +87,7 @@ export function handTo(
   if (url !== undefined) return callUrl(context, url, request, begun);
   const span = spanOf(begun);
   span?.add('svc.worker', executor.displayName);
+  span?.add(RUN_BYTES.input, String(request.data?.byteLength ?? 0));
   const call = openCall(context, entry.id, executor, request, span);
   const traceparent = contextOf(begun, request.traceparent);
   noteQuiet(context, call, executor, traceparent);

@@ -5,7 +5,7 @@ import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { QuietTraces } from '../../core/telemetry/logs/quiet-traces.ts';
 import type { Begun, Collector } from '../../core/telemetry/spans/collector.ts';
 import { isSampled, traceIdOf } from '../../core/telemetry/spans/context.ts';
-import { attributeText, type OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
+import { attributeText, type OpenSpan, RUN_BYTES } from '../../core/telemetry/spans/span-rows.ts';
 import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
@@ -140,6 +140,7 @@ export function endCall(
   const error = outcome.error === undefined ? undefined : readError(outcome.error);
   const nowMs = endedMs ?? clock.monotonicMs();
   if (isCounted) countEnd(observer, call.functionId, nowMs - call.startedMs, error?.code);
+  if (outcome.result !== undefined) span?.add(RUN_BYTES.output, String(outcome.result.byteLength));
   endSpan(observer, span, error, nowMs);
 }
 

@@ -12,6 +12,7 @@ import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
 import type { MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Retention } from '../../core/telemetry/records/retention.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import type { RunPage } from '../../core/telemetry/spans/runs.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import type { TraceEdges } from '../../core/telemetry/spans/trace-edges.ts';
 import type { Facet, SpanGroup } from '../../core/telemetry/spans/trace-groups.ts';
@@ -29,6 +30,7 @@ export interface TelemetryAnswers {
   'engine::traces::clear': Cleared;
   'engine::traces::group_by': SpanGroups;
   'engine::traces::edges': TraceEdges;
+  'engine::traces::runs': RunPage & Page & Retained;
   'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
   'engine::logs::list': LogPage & { query?: unknown; timestamp: number };
   'engine::logs::clear': Cleared;
@@ -106,6 +108,7 @@ export const DESCRIPTIONS = {
   'engine::traces::clear': 'Forgets all stored spans',
   'engine::traces::group_by': 'Counts and times spans by the value of an attribute',
   'engine::traces::edges': 'Counts which functions called which functions, queues, states and streams',
+  'engine::traces::runs': 'Lists the stored runs of a function, newest first',
   'engine::traces::facets': 'Lists attribute keys with their frequent values, and services, of stored spans',
   'engine::logs::list': 'Lists log records, newest first',
   'engine::logs::clear': 'Forgets all stored log records',

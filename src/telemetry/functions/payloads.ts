@@ -51,6 +51,15 @@ export interface TracesGroupByPayload {
   parts?: number | null;
 }
 
+export interface TracesRunsPayload {
+  function_id: string;
+  errors_only?: boolean | null;
+  start_time?: number | null;
+  end_time?: number | null;
+  offset?: number | null;
+  limit?: number | null;
+}
+
 export interface TracesFacetsPayload {
   key?: string | null;
   search?: string | null;

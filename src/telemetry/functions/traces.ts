@@ -3,6 +3,7 @@
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Retention } from '../../core/telemetry/records/retention.ts';
+import { listRuns } from '../../core/telemetry/spans/runs.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { edgesOf } from '../../core/telemetry/spans/trace-edges.ts';
 import { facetsOf, groupSpans } from '../../core/telemetry/spans/trace-groups.ts';
@@ -13,6 +14,7 @@ import {
   validateTracesFacets,
   validateTracesGroupBy,
   validateTracesList,
+  validateTracesRuns,
   validateTracesSpan,
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
@@ -159,6 +161,18 @@ const facets: TelemetryFunction<'engine::traces::facets'> = {
   },
 };
 
+const runs: TelemetryFunction<'engine::traces::runs'> = {
+  id: 'engine::traces::runs',
+  run(given, stores) {
+    const payload = readPayload(runs.id, validateTracesRuns, given);
+    const offset = numberOr('offset', payload.offset, 0, COUNT);
+    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const { function_id: functionId, errors_only: errorsOnly } = payload;
+    const query = { ...timeRange(payload), functionId, errorsOnly: errorsOnly ?? false, offset, limit };
+    return { ...listRuns(spansOf(stores), query, stores.nowMs), offset, limit, retention: retentionOf(stores) };
+  },
+};
+
 function servicesOf(store: SpanStore): string[] {
   const services = new Set<string>();
   for (const trace of store.traces()) for (const service of trace.services.keys()) services.add(service);
@@ -179,4 +193,4 @@ function spansOf({ spans }: TelemetryStores): SpanStore {
   throw new Refusal('memory_exporter_not_enabled', text);
 }
 
-export const traceFunctions: readonly TelemetryFunction[] = [list, tree, span, clear, groupBy, edges, facets];
+export const traceFunctions: readonly TelemetryFunction[] = [list, tree, span, clear, groupBy, edges, runs, facets];

@@ -42,6 +42,22 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor({ state: 'detached' });
   });
 
+  test('[FUN-8] A function lists its runs, those that failed on request, and links to the trace of each', async () => {
+    await invoke('orders::echo', { a: 1 });
+    await invoke('billing::refund', { id: 'unknown' });
+    await using opened = await open('/functions?id=orders::echo&tab=runs');
+    const { page } = opened;
+    const panel = page.getByRole('complementary');
+    const runs = panel.getByRole('list', { name: 'Runs' });
+    await runs.getByRole('link').first().waitFor();
+    expect(await runs.innerText()).toMatch(/on shop · in \d+ B · out \d+ B/);
+    await panel.getByRole('switch', { name: 'Only errors' }).click();
+    await panel.getByText('No failed runs').waitFor();
+    await panel.getByRole('switch', { name: 'Only errors' }).click();
+    await runs.getByRole('link').first().click();
+    await page.waitForURL(/\/traces\/[0-9a-f]{32}\?span=[0-9a-f]{16}/);
+  });
+
   test('[TRC-20] A trace that is not stored is answered with what is stored, and the setting that keeps more', async () => {
     const path = `/traces/${'ab'.repeat(16)}`;
     await using opened = await openConsole(site.browser, `${site.scene.url}${path}`, { expected: /status of 404/ });

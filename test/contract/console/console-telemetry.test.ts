@@ -253,6 +253,27 @@ describe('statistics', () => {
     expect(items[0]?.figures?.last_error).toMatch(/fell over$/);
   });
 
+  test('[FUN-8] GET /functions/{id}/runs lists the calls of a function, all or the failed ones', async () => {
+    worker.registerFunction('shop::sometimes', async ({ fails }: { fails: boolean }) => {
+      if (fails) throw new Error('not today');
+      return 'fine';
+    });
+    await waitFor('it is registered', () => invoke('shop::sometimes'));
+    for (const fails of [true, false]) {
+      await worker.trigger({ function_id: 'shop::sometimes', payload: { fails } }).catch(() => {});
+    }
+    const runs = (query: { errors?: boolean } = {}) =>
+      consoleCall(engine, 'GET /functions/{id}/runs', { path: ['shop::sometimes'], query });
+    const failed = await waitFor('the failed run is stored', async () => {
+      const { items } = await runs({ errors: true });
+      return items.find(({ error }) => error?.includes('not today'));
+    });
+    expect(failed).toMatchObject({ status: 'error', worker: 'shop', trigger: null, attempt: null });
+    expect(failed.input_bytes).toBeGreaterThan(10);
+    const [newest] = (await runs()).items;
+    expect(newest).toMatchObject({ status: 'ok', error: null, output_bytes: expect.any(Number) });
+  });
+
   test('[O8] Figures of functions and connections count every call, also those whose spans have left', async () => {
     await using few = await startFewSpans();
     const caller = createWorker(few.engine.url, { worker_name: 'caller', handle_signals: false, log: () => {} });

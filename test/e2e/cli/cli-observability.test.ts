@@ -82,6 +82,19 @@ describe('observability commands', () => {
     expect(document.critical_path.length).toBeGreaterThan(0);
   });
 
+  test('[console 6.6] runs lists the calls of one function with cause, worker, sizes and trace', {
+    timeout: 60_000,
+  }, async () => {
+    const { stdout, code } = await svc('runs', 'orders::create', '-o', 'jsonl');
+    expect(code).toBe(0);
+    const [run] = lines(stdout).map((line) => JSON.parse(line));
+    expect(run).toMatchObject({ status: 'ok', error: null, trace_id: expect.stringMatching(/^[\da-f]{32}$/) });
+    expect(run.input_bytes).toBeGreaterThan(0);
+    const none = await svc('runs', 'orders::create', '--errors', '--since', '1s');
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(none.stderr).toContain('No run matches. All traces since');
+  });
+
   test('[console 6.6] [O7] an unknown trace is exit code 3, with what is stored, and an invalid id is exit code 2', {
     timeout: 60_000,
   }, async () => {

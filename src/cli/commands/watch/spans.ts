@@ -132,7 +132,7 @@ function traceNotFound(wanted: string, retention: Retention | undefined): CliFai
   });
 }
 
-function shortTime(unixMs: number): string {
+export function shortTime(unixMs: number): string {
   return formatTime(unixMs, 'local', unixMs);
 }
 

@@ -13,6 +13,9 @@ export const ROW_LENGTH = 12;
 
 export const STATUS = { unset: 0, ok: 1, error: 2 } as const;
 
+/** The attributes of a call's span with the sizes of its payload and its result. */
+export const RUN_BYTES = { input: 'svc.input.bytes', output: 'svc.output.bytes' } as const;
+
 /** A sampled span that has begun. `traceparent` is passed on. */
 export class OpenSpan {
   readonly traceId: string;

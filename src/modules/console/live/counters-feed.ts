@@ -5,7 +5,6 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CountersItem } from '../../../console/api/live.ts';
-import type { EngineMetrics } from '../../../console/api/telemetry.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { listQueues } from '../routes/queue-routes.ts';
 import { countsOf } from '../routes/system-routes.ts';
@@ -15,13 +14,12 @@ const INTERVAL_MS = 1_000;
 const HISTORY_STEP_MS = 10_000;
 /** Fifteen minutes. */
 const HISTORY_ITEMS = 90;
-/** Latencies are those of the calls that ended within it. */
-const LATENCY_WINDOW_MS = 60_000;
+/** Rates and durations are those of the calls that ended within it: those of one second would jump. */
+const WINDOW_MS = 60_000;
 const RESOLUTION_MS = 20;
 
 export class CountersFeed extends Feed {
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  readonly #rates = new RateBase<EngineMetrics>(INTERVAL_MS / 2);
   #past: CountersItem[] = [];
   #stopRecording: (() => void) | undefined;
 
@@ -57,26 +55,15 @@ export class CountersFeed extends Feed {
 
   protected override async look(): Promise<readonly CountersItem[]> {
     const { router } = this.context.module;
-    const [counts, taken, queues] = await Promise.all([
+    const [counts, calls, queues] = await Promise.all([
       countsOf(this.context),
-      this.#metrics(),
+      this.#calls(),
       listQueues(this.context).catch(() => undefined),
     ]);
-    if (taken === undefined) this.#rates.forget();
-    const base = taken && this.#rates.take(taken);
-    const metrics = taken?.value;
-    const perSecond = (of: (metrics: EngineMetrics) => number): number | null => {
-      if (taken === undefined || base === undefined) return null;
-      return Math.max(0, ((of(taken.value) - of(base.value)) * 1_000) / (taken.atMs - base.atMs));
-    };
     const item: CountersItem = {
       at: router.nowMs,
       ...counts,
-      calls_per_s: perSecond(({ invocations }) => invocations.total),
-      errors_per_s: perSecond(({ invocations }) => invocations.error),
-      p50_ms: metrics?.performance.p50_duration_ms ?? null,
-      p95_ms: metrics?.performance.p95_duration_ms ?? null,
-      p99_ms: metrics?.performance.p99_duration_ms ?? null,
+      ...(calls ?? NOT_COUNTED),
       queue_depth:
         queues?.reduce((sum, row) => sum + row.waiting + (row.delayed ?? 0) + (row.retrying ?? 0), 0) ?? null,
       in_flight: router.callsInFlight,
@@ -103,43 +90,26 @@ export class CountersFeed extends Feed {
     return Math.max(0, delayMs);
   }
 
-  /** With the time of the answer: other questions of the same poll may take longer. */
-  async #metrics(): Promise<Snapshot<EngineMetrics> | undefined> {
-    const { builtIns } = this.context;
-    if (!builtIns.has('engine::metrics::list')) return undefined;
-    const asked = { start_time: this.context.module.router.nowMs - LATENCY_WINDOW_MS };
-    const { engine_metrics } = await builtIns.ask('engine::metrics::list', asked);
-    return { atMs: this.context.module.clock.monotonicMs(), value: engine_metrics };
+  /** Of the last minute, or since the engine started. `undefined`: nothing is counted here. */
+  async #calls(): Promise<CallFigures | undefined> {
+    const { builtIns, module } = this.context;
+    const { nowMs } = module.router;
+    const answer = await builtIns
+      .ask('engine::metrics::calls', { start_time: nowMs - WINDOW_MS, end_time: nowMs })
+      .catch(() => undefined);
+    if (answer === undefined) return undefined;
+    const { total, since_ms, start_ms } = answer;
+    const seconds = Math.max(1_000, nowMs - (since_ms ?? start_ms)) / 1_000;
+    return {
+      calls_per_s: total.calls / seconds,
+      errors_per_s: total.errors / seconds,
+      p50_ms: total.p50_ms,
+      p95_ms: total.p95_ms,
+      p99_ms: total.p99_ms,
+    };
   }
 }
 
-export interface Snapshot<T> {
-  readonly atMs: number;
-  readonly value: T;
-}
+type CallFigures = Pick<CountersItem, 'calls_per_s' | 'errors_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms'>;
 
-/**
- * What a rate is measured against: the newest earlier snapshot that is old enough. Counts arrive in batches. Between
- * two polls that happen close together, a whole batch or none would look like a burst or a standstill.
- */
-export class RateBase<T> {
-  readonly #leastMs: number;
-  #taken: readonly Snapshot<T>[] = [];
-
-  constructor(leastMs: number) {
-    this.#leastMs = leastMs;
-  }
-
-  /** Keeps the newest snapshot and returns the one to compare with. Undefined: none is old enough yet. */
-  take(newest: Snapshot<T>): Snapshot<T> | undefined {
-    const at = this.#taken.findLastIndex(({ atMs }) => newest.atMs - atMs >= this.#leastMs);
-    const base = this.#taken[at];
-    this.#taken = [...this.#taken.slice(Math.max(0, at)), newest];
-    return base;
-  }
-
-  /** Forgets earlier counts, which are unrelated to later ones. */
-  forget(): void {
-    this.#taken = [];
-  }
-}
+const NOT_COUNTED: CallFigures = { calls_per_s: null, errors_per_s: null, p50_ms: null, p95_ms: null, p99_ms: null };

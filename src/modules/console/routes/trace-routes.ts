@@ -1,11 +1,25 @@
 // One trace: its spans, level by level where there are many; a single span; and the trace as a file for other tools.
 
-import type { MissingTrace, SpanRow, TraceDetail, TraceQuery } from '../../../console/api/telemetry.ts';
+import type {
+  MissingTrace,
+  RetainedList,
+  RunsQuery,
+  SpanRow,
+  TraceDetail,
+  TraceQuery,
+} from '../../../console/api/telemetry.ts';
+import type { Run } from '../../../core/telemetry/spans/runs.ts';
 import { toChromeTrace, toOtlpJson } from '../../../core/telemetry/spans/trace-export.ts';
-import { validateExportQuery, validateNoQuery, validateTraceQuery } from '../../../generated/console-requests.ts';
+import {
+  validateExportQuery,
+  validateNoQuery,
+  validateRunsQuery,
+  validateTraceQuery,
+} from '../../../generated/console-requests.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import type { Answers } from '../sources/built-ins.ts';
 import { notFound } from '../sources/failure.ts';
+import { placeOf } from './page.ts';
 import { type Route, reading } from './route.ts';
 
 /** Above it spans come without attributes and events, which are read one span at a time (TRC-10). */
@@ -13,6 +27,7 @@ const FULL_SPANS_MAX = 20_000;
 
 export function traceRoutes(context: ConsoleContext): readonly Route[] {
   return [
+    reading('GET /functions/{id}/runs', validateRunsQuery, ({ name, query }) => runsOf(context, name(0), query)),
     reading('GET /traces/{id}', validateTraceQuery, async ({ name, query }) => {
       return detailOf(name(0), await treeOf(context, name(0)), query);
     }),
@@ -28,6 +43,18 @@ export function traceRoutes(context: ConsoleContext): readonly Route[] {
       return query.format === 'chrome' ? toChromeTrace(spans, nowNano) : toOtlpJson(spans);
     }),
   ];
+}
+
+async function runsOf(
+  { builtIns }: ConsoleContext,
+  functionId: string,
+  { errors, start_time, end_time, ...page }: RunsQuery,
+): Promise<RetainedList<Run>> {
+  const { limit, offset } = placeOf(page);
+  const asked = { function_id: functionId, errors_only: errors ?? false, start_time, end_time, limit, offset };
+  const { runs, total, retention } = await builtIns.ask('engine::traces::runs', asked);
+  const end = offset + runs.length;
+  return { items: [...runs], next_cursor: end < total ? String(end) : null, total, retention };
 }
 
 type TreeSpan = Answers['engine::traces::tree']['roots'][number];

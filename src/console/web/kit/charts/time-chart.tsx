@@ -5,7 +5,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRe
 import { type Store, useStore } from '../../data/store.ts';
 import { Card } from '../layout/page.tsx';
 import { type ChartSeries, type ChartWindow, linePath, msAt, nearestAt, topOf, xOf } from './chart-points.ts';
-import { formatLocal } from './times.ts';
+import { formatClock, formatLocal } from './times.ts';
 
 export interface TimeCursor {
   readonly atMs: number | undefined;
@@ -13,11 +13,18 @@ export interface TimeCursor {
   readonly anchorMs: number | undefined;
 }
 
+/** `headline`: the present value, which the title shows whatever the pointer does. */
+export interface HeadedSeries extends ChartSeries {
+  readonly headline: number | null | undefined;
+}
+
 export interface TimeChartProps {
   readonly title: string;
-  readonly series: readonly ChartSeries[];
+  readonly series: readonly HeadedSeries[];
   /** Ascending; one for each value. */
   readonly times: readonly number[];
+  /** From one to the next. */
+  readonly stepMs: number;
   readonly fromMs: number;
   readonly toMs: number;
   readonly write: (value: number) => string;
@@ -29,8 +36,8 @@ export interface TimeChartProps {
 const HEIGHT = 64;
 /** The height that the line of several values takes, so that charts next to each other are equally tall. */
 const VALUES_HEIGHT = 20;
-/** Values from before the page was open come in steps of ten seconds. */
-const GAP_MS = 25_000;
+/** Steps further apart are not joined. */
+const GAP_STEPS = 1.5;
 const KEY_STEPS = 60;
 const RANGE_MIN_MS = 1_000;
 const STROKES = ['stroke-accent', 'stroke-warn', 'stroke-bad'] as const;
@@ -58,13 +65,13 @@ export function TimeChart(props: TimeChartProps): ReactNode {
     <Card>
       <div className="flex flex-wrap items-baseline justify-between gap-x-2">
         <h3 className="h-5 truncate text-sm text-muted">{title}</h3>
-        <Values {...props} at={at} />
+        <Headline {...props} />
       </div>
       <div
         ref={box}
         role="slider"
         tabIndex={0}
-        aria-label={`${title}, last 15 minutes`}
+        aria-label={`${title}, ${formatClock(fromMs)} to ${formatClock(toMs)}`}
         aria-valuemin={fromMs}
         aria-valuemax={toMs}
         aria-valuenow={Math.round(atMs ?? toMs)}
@@ -78,7 +85,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
           {series.map(({ name, values }, place) => (
             <path
               key={name}
-              d={linePath(window, times, values, top, GAP_MS)}
+              d={linePath(window, times, values, top, GAP_STEPS * props.stepMs)}
               fill="none"
               strokeWidth="1.5"
               strokeLinejoin="round"
@@ -96,6 +103,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
           )}
         </svg>
       </div>
+      <Axis chart={props} at={at} atMs={atMs} top={isBlank ? undefined : top} />
     </Card>
   );
 }
@@ -121,7 +129,33 @@ function Chosen({
   );
 }
 
-function Values({ series, write, at, tone }: TimeChartProps & { readonly at: number | undefined }): ReactNode {
+interface AxisProps {
+  readonly chart: TimeChartProps;
+  readonly at: number | undefined;
+  readonly atMs: number | undefined;
+  /** The largest value. */
+  readonly top: number | undefined;
+}
+
+/** The range and the largest value, or the values under the pointer. */
+function Axis({ chart, at, atMs, top }: AxisProps): ReactNode {
+  const { fromMs, toMs, write } = chart;
+  return (
+    <p aria-hidden="true" className="flex justify-between gap-2 pt-0.5 text-[10px] whitespace-nowrap text-faint">
+      {atMs === undefined ? (
+        <>
+          <span>{formatClock(fromMs)}</span>
+          {top !== undefined && <span>up to {write(top)}</span>}
+          <span>{formatClock(toMs)}</span>
+        </>
+      ) : (
+        <span className="text-text">{textOf(chart, at)}</span>
+      )}
+    </p>
+  );
+}
+
+function Headline({ series, write, tone }: TimeChartProps): ReactNode {
   return (
     <span
       className={
@@ -130,19 +164,16 @@ function Values({ series, write, at, tone }: TimeChartProps & { readonly at: num
           : 'flex items-baseline text-base font-semibold whitespace-nowrap'
       }
     >
-      {series.map(({ name, values }, place) => {
-        const value = at === undefined ? undefined : values[at];
-        return (
-          <span key={name}>
-            {series.length > 1 && (
-              <span className={`mr-1 text-xs font-normal ${FILLS[place % FILLS.length]}`}>{name}</span>
-            )}
-            <span className={tone === 'bad' && (value ?? 0) > 0 ? 'text-bad' : undefined}>
-              {value === null || value === undefined ? '–' : write(value)}
-            </span>
+      {series.map(({ name, headline }, place) => (
+        <span key={name}>
+          {series.length > 1 && (
+            <span className={`mr-1 text-xs font-normal ${FILLS[place % FILLS.length]}`}>{name}</span>
+          )}
+          <span className={tone === 'bad' && (headline ?? 0) > 0 ? 'text-bad' : undefined}>
+            {headline === null || headline === undefined ? '–' : write(headline)}
           </span>
-        );
-      })}
+        </span>
+      ))}
     </span>
   );
 }
@@ -152,7 +183,7 @@ function textOf({ series, times, write }: TimeChartProps, at: number | undefined
   if (at === undefined || ms === undefined) return 'no data yet';
   const values = series.map(({ name, values: own }) => {
     const value = own[at];
-    return `${name} ${value === null || value === undefined ? 'unknown' : write(value)}`;
+    return `${name} ${value === null || value === undefined ? '–' : write(value)}`;
   });
   return `${formatLocal(ms).slice(11, 19)}: ${values.join(', ')}`;
 }

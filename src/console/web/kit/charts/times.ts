@@ -39,6 +39,11 @@ export function formatLocal(ms: number): string {
   return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** Hours and minutes. */
+export function formatClock(ms: number): string {
+  return formatLocal(ms).slice(11, 16);
+}
+
 /** Three significant digits: `0.21 ms`, `182 ms`, `1.82 s`, `3 min 4 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 0.001) return `${Math.round(ms * 1e6)} ns`;

@@ -30,9 +30,12 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
   ];
   if (figures !== null) {
     rows.push(
-      ['Calls', `${formatCount(figures.calls)}, ${formatRate(figures.calls_per_minute)} a minute`],
-      ['Errors', `${formatCount(figures.errors)}, ${formatShare(figures.error_rate)} lately`],
-      ['p50 · p95', [figures.p50_ms, figures.p95_ms].map(durationOr).join(' · ')],
+      [
+        'Calls',
+        `${formatCount(figures.calls)}, ${formatRate(figures.calls_per_minute)} a minute, in the last five minutes`,
+      ],
+      ['Errors', `${formatCount(figures.errors)}, ${formatShare(figures.error_rate)} of them`],
+      ['p50 · p95 · p99', [figures.p50_ms, figures.p95_ms, figures.p99_ms].map(durationOr).join(' · ')],
       ['Last call', figures.last_call_at === null ? 'none yet' : <Time key="call" ms={figures.last_call_at} />],
       ['Last error', lastError(figures)],
     );
@@ -56,9 +59,18 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
 }
 
 /** The message of the error is shown below. */
-function lastError({ errors, last_error_at: at }: FunctionFigures): ReactNode {
-  if (at === null) return errors === 0 ? 'none in the last minutes' : '–';
-  return <Time key="error" ms={at} />;
+function lastError({ errors, last_error_at: at, last_error_trace: trace }: FunctionFigures): ReactNode {
+  if (at === null) return errors === 0 ? 'none since the engine started' : '–';
+  return (
+    <span key="error" className="flex gap-2">
+      <Time ms={at} />
+      {trace !== null && (
+        <Link to={`/traces/${trace}`} className="text-accent hover:underline">
+          Its trace
+        </Link>
+      )}
+    </span>
+  );
 }
 
 function durationOr(ms: number | null): string {
@@ -157,46 +169,6 @@ export function CodeTab({ detail }: TabProps): ReactNode {
 }
 
 const SHOWN = 50;
-
-export function TracesTab({ functionId }: { readonly functionId: string }): ReactNode {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['traces', 'of function', functionId],
-    queryFn: ({ signal }) => call('POST /traces/search', { body: { function_id: functionId, limit: SHOWN }, signal }),
-    refetchInterval: 5_000,
-  });
-  if (error !== null && data === undefined) {
-    return <FailedState error={error} what="Traces" shows="the calls of this function" retry={() => void refetch()} />;
-  }
-  if (data === undefined) return <Loading what="the traces" />;
-  if (data.items.length === 0) {
-    return (
-      <EmptyState title="No traces yet">
-        <p>Call the function, and its trace appears here.</p>
-      </EmptyState>
-    );
-  }
-  return (
-    <>
-      <ul>
-        {data.items.map((trace) => (
-          <li key={trace.trace_id} className="flex min-h-9 items-center gap-3 border-b border-line px-3 py-1">
-            <span className="flex w-18 shrink-0">
-              <WordStatus word={trace.status === 'ok' ? 'OK' : trace.status} />
-            </span>
-            <Link to={`/traces/${trace.trace_id}`} className="min-w-0 flex-1 truncate text-accent hover:underline">
-              {visibleText(trace.name)}
-            </Link>
-            <span className="text-muted">{formatDuration(trace.duration_ms)}</span>
-            <Time ms={trace.start_time_unix_nano / 1e6} className="w-20 text-right text-muted" />
-          </li>
-        ))}
-      </ul>
-      <Link to="/traces" search={{ fn: functionId }} className="block px-3 py-2 text-accent hover:underline">
-        All its traces
-      </Link>
-    </>
-  );
-}
 
 export function LogsTab({ functionId }: { readonly functionId: string }): ReactNode {
   const q = `function=${JSON.stringify(functionId)}`;

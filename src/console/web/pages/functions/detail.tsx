@@ -12,8 +12,9 @@ import { Shape } from '../../kit/feedback/status.tsx';
 import { MiddleCut } from '../../kit/inputs/copy.tsx';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
-import { CodeTab, LogsTab, OverviewTab, SchemaTab, TracesTab, TriggersTab, WorkersTab } from './detail-tabs.tsx';
+import { CodeTab, LogsTab, OverviewTab, SchemaTab, TriggersTab, WorkersTab } from './detail-tabs.tsx';
 import { InvokeTab } from './invoke-tab.tsx';
+import { RunsTab } from './runs-tab.tsx';
 import type { FunctionTab } from './search.ts';
 
 export interface FunctionDetailProps {
@@ -30,7 +31,7 @@ export function FunctionDetailPanel({ id, tab, setTab, onClose }: FunctionDetail
     { id: 'overview', label: 'Overview' },
     { id: 'triggers', label: 'Triggers', count: detail?.triggers.count },
     { id: 'workers', label: 'Workers', count: detail?.workers.length },
-    { id: 'traces', label: 'Traces' },
+    { id: 'runs', label: 'Runs' },
     { id: 'logs', label: 'Logs' },
     { id: 'schema', label: 'Schema' },
     { id: 'code', label: 'Code' },
@@ -82,8 +83,8 @@ function FunctionTabContent({
       return <TriggersTab detail={detail} />;
     case 'workers':
       return <WorkersTab detail={detail} />;
-    case 'traces':
-      return <TracesTab functionId={detail.function_id} />;
+    case 'runs':
+      return <RunsTab functionId={detail.function_id} />;
     case 'logs':
       return <LogsTab functionId={detail.function_id} />;
     case 'schema':

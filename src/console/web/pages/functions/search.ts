@@ -10,7 +10,7 @@ export const FUNCTIONS_SEARCH = {
   order: param.choice(['asc', 'desc']),
   group: param.flag(true),
   id: param.optional(),
-  tab: param.choice(['invoke', 'overview', 'triggers', 'workers', 'traces', 'logs', 'schema', 'code']),
+  tab: param.choice(['invoke', 'overview', 'triggers', 'workers', 'runs', 'logs', 'schema', 'code']),
 };
 
 export type FunctionTab = (typeof FUNCTIONS_SEARCH)['tab']['fallback'];
