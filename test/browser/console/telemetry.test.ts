@@ -58,6 +58,38 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.waitForURL(/\/traces\/[0-9a-f]{32}\?span=[0-9a-f]{16}/);
   });
 
+  test('[APP-16] The range that is chosen on one page holds on the next, and is in the address', async () => {
+    await invoke('orders::echo', { a: 1 });
+    await using opened = await open('/traces');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Live' }).click();
+    await page.getByRole('button', { name: 'Last 15 minutes' }).click();
+    await page.waitForURL(/\/traces\?from=now-15m/);
+    // The engine has been running for less than that.
+    await page.getByRole('note').filter({ hasText: 'The range begins earlier. All traces since' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: /^Logs/ }).click();
+    await page.waitForURL(/\/logs\?from=now-15m/);
+    await page.getByRole('button', { name: 'Last 15 minutes' }).click();
+    await page.getByRole('textbox', { name: 'From' }).fill('soon');
+    await page.getByText('A time is now-15m, ISO or Unix milliseconds.').waitFor();
+    await page.getByRole('textbox', { name: 'From' }).fill('2000-01-01T00:00:00Z');
+    await page.getByRole('textbox', { name: 'Until' }).fill('2000-01-02T00:00:00Z');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page
+      .getByText(/No logs match|nothing matches/i)
+      .first()
+      .waitFor();
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Functions/ })
+      .click();
+    await page.waitForURL(/\/functions\?from=2000-01-01T00:00:00Z&to=2000-01-02T00:00:00Z/);
+    const row = page.getByRole('row').filter({ hasText: 'orders::echo' }).first();
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/\b0\b/);
+  });
+
   test('[TRC-20] A trace that is not stored is answered with what is stored, and the setting that keeps more', async () => {
     const path = `/traces/${'ab'.repeat(16)}`;
     await using opened = await openConsole(site.browser, `${site.scene.url}${path}`, { expected: /status of 404/ });

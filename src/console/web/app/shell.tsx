@@ -7,6 +7,7 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { preferences, setPreference } from '../data/preferences.ts';
 import { session } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
+import { keepRange } from '../data/time-range.ts';
 import { Toasts } from '../kit/feedback/toast.tsx';
 import { Toggle } from '../kit/inputs/field.tsx';
 import { useFocusBack } from '../kit/layout/overlays.tsx';
@@ -78,7 +79,7 @@ function useGlobalKeys({
     ({ path, name, key }): KeyBinding => ({
       keys: [`g ${key}`],
       name: `Go to ${name}`,
-      run: () => void navigate({ to: path }),
+      run: () => void navigate({ to: path, search: keepRange }),
     }),
   );
   useKeys([

@@ -9,6 +9,7 @@ import { connection, useConsoleInfo } from '../data/connection.ts';
 import { useCounters } from '../data/counters.ts';
 import { preferences, setPreference } from '../data/preferences.ts';
 import { useStore } from '../data/store.ts';
+import { keepRange } from '../data/time-range.ts';
 import { formatCount } from '../kit/charts/times.ts';
 import { Badge, Shape } from '../kit/feedback/status.tsx';
 import { IconButton } from '../kit/inputs/button.tsx';
@@ -161,6 +162,7 @@ function NavLink({
   return (
     <Link
       to={page.path}
+      search={keepRange}
       onClick={onGone}
       title={`${page.name} (g ${page.key})${fact?.trouble === undefined ? '' : `: ${fact.trouble}`}`}
       activeOptions={{ exact: page.path === '/', includeSearch: false }}

@@ -10,7 +10,8 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { List } from '../../api/envelope.ts';
+import type { Retention } from '../../../core/telemetry/records/retention.ts';
+import type { RetainedList } from '../../api/telemetry.ts';
 import { ApiError } from './api.ts';
 import { connection } from './connection.ts';
 
@@ -89,6 +90,8 @@ export interface ListState<T> {
   readonly total: number | null;
   readonly error: unknown;
   readonly isOld: boolean;
+  /** Only of observed data: what is stored of it. */
+  readonly retention: Retention | undefined;
   readonly refetch: () => void;
   /** Set when the list changed but is too long to be read again automatically. Reads it again from its beginning. */
   readonly catchUp: (() => void) | undefined;
@@ -100,7 +103,7 @@ const PAGE_ROWS = 500;
 
 export function useList<T>(
   key: readonly unknown[],
-  read: (page: ListPage, signal: AbortSignal) => Promise<List<T>>,
+  read: (page: ListPage, signal: AbortSignal) => Promise<RetainedList<T>>,
   { enabled = true }: { readonly enabled?: boolean } = {},
 ): ListState<T> {
   const query = useInfiniteQuery({
@@ -123,6 +126,7 @@ export function useList<T>(
     total: data?.pages[0]?.total ?? null,
     error: query.error,
     isOld: query.isPlaceholderData,
+    retention: data?.pages[0]?.retention,
     refetch: () => void refetch(),
     catchUp: hasChanged && !query.isFetching ? () => readAgain(key) : undefined,
     // A page that failed is not requested again and again.

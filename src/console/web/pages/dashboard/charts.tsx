@@ -1,7 +1,7 @@
 // Five small charts of one time range on one grid of points, with one cursor. Their headlines show the last minute
 // (DSH-2).
 
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { CallPoint } from '../../../../core/telemetry/metrics/call-series.ts';
@@ -9,6 +9,7 @@ import type { CountersItem } from '../../../api/live.ts';
 import { call } from '../../data/api.ts';
 import { counterHistory, useCounters } from '../../data/counters.ts';
 import { createStore } from '../../data/store.ts';
+import { useTimeRange, windowOf } from '../../data/time-range.ts';
 import { type HeadedSeries, TimeChart, type TimeChartProps, type TimeCursor } from '../../kit/charts/time-chart.tsx';
 import { formatClock, formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 import { type ChartGrid, sampled, timesOf } from './logic/chart-grid.ts';
@@ -31,7 +32,7 @@ export function Charts(): ReactNode {
   const openTraces = (from: number, to: number): void =>
     void navigate({ to: '/traces', search: { from: String(Math.floor(from)), to: String(Math.ceil(to)) } });
   return (
-    <section aria-label="Last 15 minutes">
+    <section aria-label="Charts">
       <p className="pb-2 text-sm text-muted">
         {formatClock(fromMs)} to {formatClock(toMs)}. Figures are those of the last minute.
       </p>
@@ -48,12 +49,12 @@ type Chart = Pick<TimeChartProps, 'title' | 'series' | 'write' | 'tone'>;
 
 function useCharts(): { readonly grid: ChartGrid; readonly charts: readonly Chart[] } {
   const { latest, version } = useCounters();
+  const { range } = useTimeRange();
   const { data, dataUpdatedAt } = useQuery({
-    queryKey: ['dashboard', 'calls'],
-    queryFn: ({ signal }) => {
-      const now = Date.now();
-      return call('GET /calls', { query: { start_time: now - WINDOW_MS, end_time: now, points: POINTS }, signal });
-    },
+    queryKey: ['dashboard', 'calls', range],
+    queryFn: ({ signal }) =>
+      call('GET /calls', { query: { ...windowOf(range, WINDOW_MS, Date.now()), points: POINTS }, signal }),
+    placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
     retry: false,
   });

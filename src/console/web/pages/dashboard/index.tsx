@@ -11,12 +11,14 @@ import { useCounters } from '../../data/counters.ts';
 import { preferences, setPreference } from '../../data/preferences.ts';
 import { refetchSoon } from '../../data/queries.ts';
 import { useStore } from '../../data/store.ts';
+import { boundsOf, rangeLabel, useTimeRange } from '../../data/time-range.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount } from '../../kit/charts/times.ts';
 import { FirstRun } from '../../kit/feedback/empty-state.tsx';
 import { Shape } from '../../kit/feedback/status.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
+import { TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Card, Page } from '../../kit/layout/page.tsx';
 import { Charts } from './charts.tsx';
@@ -41,7 +43,12 @@ export default function Dashboard(): ReactNode {
           </span>
         )
       }
-      actions={<Toggle label="Internal" checked={internal} onChange={(on) => setPreference('internal', on)} />}
+      actions={
+        <>
+          <TimeRangeControl />
+          <Toggle label="Internal" checked={internal} onChange={(on) => setPreference('internal', on)} />
+        </>
+      }
       scrolls
     >
       <div className="mx-auto flex max-w-[1600px] flex-col gap-4 p-4">
@@ -167,6 +174,7 @@ function useDashboardQuery<T>(
 
 function useDashboardData(internal: boolean): AttentionInput {
   const query = { limit: ROWS };
+  const { range } = useTimeRange();
   useLive('health', { items: () => refetchSoon(['dashboard']), back: () => refetchSoon(['dashboard']) });
   useLive('registry', { items: () => refetchSoon(['dashboard']) });
   const status = useDashboardQuery('status', (signal) => call('GET /status', { signal }));
@@ -178,9 +186,10 @@ function useDashboardData(internal: boolean): AttentionInput {
     queues: useDashboardQuery('queues', (signal) => call('GET /queues', { query, signal }), hasQueues)?.items,
     triggers: useDashboardQuery('triggers', (signal) => call('GET /triggers', { query: { status: 'Error' }, signal }))
       ?.items,
-    functions: useDashboardQuery(`functions ${internal}`, (signal) =>
-      call('GET /functions', { query: { ...query, internal, recent: true, sort: 'calls', order: 'desc' }, signal }),
-    )?.items,
+    functions: useDashboardQuery(`functions ${internal} ${rangeLabel(range)}`, (signal) => {
+      const asked = { ...query, ...boundsOf(range, Date.now()), internal, recent: true, sort: 'calls', order: 'desc' };
+      return call('GET /functions', { query: { ...asked, order: 'desc' }, signal });
+    })?.items,
     workers: useDashboardQuery('workers', (signal) => call('GET /workers', { query, signal }))?.items,
     reload: useDashboardQuery('config', (signal) => call('GET /config', { signal }), { once: true })?.last_reload,
   };

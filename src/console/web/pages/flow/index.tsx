@@ -7,11 +7,13 @@ import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useKeys } from '../../app/keys.ts';
 import { useConsoleInfo, useReadOnly } from '../../data/connection.ts';
 import { usePageSearch } from '../../data/search.ts';
+import { useTimeRange } from '../../data/time-range.ts';
 import { formatCount, formatCountOf } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, FirstRun, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { download } from '../../kit/inputs/copy.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
+import { TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { Page } from '../../kit/layout/page.tsx';
 import { flipIn } from '../../kit/table/selection.ts';
 import { FlowCanvas, isWanted } from './canvas.tsx';
@@ -46,9 +48,10 @@ export default function Flow(): ReactNode {
 
 function FlowPage(): ReactNode {
   const { search, setSearch } = usePageSearch(FLOW_SEARCH);
-  const { q, range, group, hide, toggled, focus, hops, internal, id } = search;
+  const { q, group, hide, toggled, focus, hops, internal, id } = search;
   const [isLive, setLive] = useState(true);
   const readOnly = useReadOnly();
+  const { range } = useTimeRange();
   const graph = useFlowGraph(range, internal, isLive);
   const active = useActivity(isLive);
   const hopCount = hops === 'all' ? Number.POSITIVE_INFINITY : Number(hops);
@@ -75,6 +78,7 @@ function FlowPage(): ReactNode {
       note={view && <Counts view={view} hasTraces={graph.data?.has_traces ?? true} />}
       actions={
         <>
+          <TimeRangeControl />
           <Toggle label="Live" checked={isLive} onChange={setLive} />
           {id !== undefined && (
             <Button icon={<Crosshair size={13} />} onClick={() => setSearch({ focus: id })}>

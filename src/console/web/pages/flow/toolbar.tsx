@@ -28,7 +28,7 @@ const HOPS = [
 ] as const;
 
 export function FlowToolbar({ search, setSearch, focusLabel, found }: ToolbarProps): ReactNode {
-  const { q, range, group, hide, hops } = search;
+  const { q, group, hide, hops } = search;
   const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
   return (
     <FilterBar label="Search the flow" value={q} onChange={setQ}>
@@ -55,16 +55,6 @@ export function FlowToolbar({ search, setSearch, focusLabel, found }: ToolbarPro
         <option value="none">No groups</option>
         <option value="namespace">By namespace</option>
         <option value="worker">By worker</option>
-      </Select>
-      <Select
-        aria-label="Range of the figures"
-        value={range}
-        onChange={({ target }) => setSearch({ range: target.value as FlowSearch['range'] })}
-      >
-        <option value="5m">Last 5 minutes</option>
-        <option value="15m">Last 15 minutes</option>
-        <option value="1h">Last hour</option>
-        <option value="24h">Last day</option>
       </Select>
       {focusLabel !== undefined && (
         <>

@@ -5,18 +5,16 @@ import { useMemo } from 'react';
 import type { FlowGraph } from '../../../api/flow.ts';
 import { call } from '../../data/api.ts';
 import { refetchSoon } from '../../data/queries.ts';
+import { type TimeRange, windowOf } from '../../data/time-range.ts';
 import { useLive } from '../../data/use-live.ts';
-import { RANGE_MS } from './search.ts';
 
 /** Each read makes the engine examine many traces. */
 const REFRESH_MS = 20_000;
 const ACTIVE_MS = 5_000;
+/** The window of the figures without a range. */
+const USUAL_MS = 900_000;
 
-export function useFlowGraph(
-  range: keyof typeof RANGE_MS,
-  internal: boolean,
-  live: boolean,
-): UseQueryResult<FlowGraph> {
+export function useFlowGraph(range: TimeRange, internal: boolean, live: boolean): UseQueryResult<FlowGraph> {
   useLive(
     'registry',
     { items: () => refetchSoon(['flow', 'graph']), back: () => refetchSoon(['flow', 'graph']) },
@@ -27,7 +25,7 @@ export function useFlowGraph(
   return useQuery({
     queryKey: ['flow', 'graph', range, internal],
     queryFn: ({ signal }) =>
-      call('GET /flow/graph', { query: { start_time: Date.now() - RANGE_MS[range], internal }, signal }),
+      call('GET /flow/graph', { query: { ...windowOf(range, USUAL_MS, Date.now()), internal }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: live ? REFRESH_MS : false,
   });

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FunctionDetail, FunctionFigures } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
+import { rangeLabel, useTimeRange } from '../../data/time-range.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
@@ -23,6 +24,9 @@ interface TabProps {
 
 export function OverviewTab({ detail }: TabProps): ReactNode {
   const { figures } = detail;
+  const { range } = useTimeRange();
+  const isLive = range.from === '' && range.to === '';
+  const window = isLive ? 'last 5 minutes' : rangeLabel(range).toLowerCase();
   const rows: [string, ReactNode][] = [
     ['Function', <CopyId key="id" id={detail.function_id} what="function id" />],
     ['Status', <WordStatus key="status" word={detail.status} />],
@@ -30,10 +34,7 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
   ];
   if (figures !== null) {
     rows.push(
-      [
-        'Calls',
-        `${formatCount(figures.calls)}, ${formatRate(figures.calls_per_minute)} a minute, in the last five minutes`,
-      ],
+      ['Calls', `${formatCount(figures.calls)}, ${formatRate(figures.calls_per_minute)} a minute (${window})`],
       ['Errors', `${formatCount(figures.errors)}, ${formatShare(figures.error_rate)} of them`],
       ['p50 · p95 · p99', [figures.p50_ms, figures.p95_ms, figures.p99_ms].map(durationOr).join(' · ')],
       ['Last call', figures.last_call_at === null ? 'none yet' : <Time key="call" ms={figures.last_call_at} />],

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { FunctionDetail } from '../../../api/registry.ts';
 import { ApiError, call } from '../../data/api.ts';
+import { boundsOf, useTimeRange } from '../../data/time-range.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { EmptyState, Loading } from '../../kit/feedback/empty-state.tsx';
@@ -101,9 +102,10 @@ function useFunction(id: string): {
   readonly error: unknown;
   readonly refetch: () => void;
 } {
+  const { range } = useTimeRange();
   const query = useQuery({
-    queryKey: ['function', id],
-    queryFn: ({ signal }) => call('GET /functions/{id}', { parts: { id }, signal }),
+    queryKey: ['function', id, range],
+    queryFn: ({ signal }) => call('GET /functions/{id}', { parts: { id }, query: boundsOf(range, Date.now()), signal }),
   });
   const { data, error, refetch } = query;
   useLive('registry', {

@@ -7,6 +7,7 @@ import { preferences, setPreference } from '../../data/preferences.ts';
 import { type ListState, refetchSoon, useList, useWholeList } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
 import { useStore } from '../../data/store.ts';
+import { boundsOf, useTimeRange } from '../../data/time-range.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
@@ -16,6 +17,7 @@ import { TriggerIcons } from '../../kit/feedback/trigger-icon.tsx';
 import { CopyId } from '../../kit/inputs/copy.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
+import { TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
 import type { Column } from '../../kit/table/column.ts';
@@ -128,15 +130,18 @@ export default function Functions(): ReactNode {
   const { search, setSearch } = usePageSearch(FUNCTIONS_SEARCH);
   const { internal } = useStore(preferences);
   const { q, ns, worker, sort, order, id } = search;
-  const list = useList(['functions', q, ns, worker, sort, order, internal], (page, signal) =>
-    call('GET /functions', { query: { ...page, q, ns, worker, sort, order, internal }, signal }),
-  );
+  const { range } = useTimeRange();
+  const list = useList(['functions', q, ns, worker, sort, order, internal, range], (page, signal) => {
+    const window = boundsOf(range, Date.now());
+    return call('GET /functions', { query: { ...page, ...window, q, ns, worker, sort, order, internal }, signal });
+  });
   useLive('registry', { items: () => refetchSoon(['functions']), back: () => refetchSoon(['functions']) });
   const setQ = useCallback((text: string) => setSearch({ q: text }), [setSearch]);
   return (
     <Page
       title="Functions"
       note={list.total === null ? undefined : formatCount(list.total)}
+      actions={<TimeRangeControl />}
       toolbar={
         <FilterBar label="Search functions" value={q} onChange={setQ}>
           {ns !== '' && <Pill label={`Namespace ${ns}`} on onToggle={() => setSearch({ ns: '' })} />}

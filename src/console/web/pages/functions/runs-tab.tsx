@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { explainRetention } from '../../../../core/telemetry/records/retention.ts';
 import type { Run } from '../../../../core/telemetry/spans/runs.ts';
 import { call } from '../../data/api.ts';
+import { boundsOf, useTimeRange } from '../../data/time-range.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatBytes, formatCountOf, formatDuration, formatLocal } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state.tsx';
@@ -18,10 +19,13 @@ const REFRESH_MS = 5_000;
 
 export function RunsTab({ functionId }: { readonly functionId: string }): ReactNode {
   const [errors, setErrors] = useState(false);
+  const { range } = useTimeRange();
   const { data, error, refetch } = useQuery({
-    queryKey: ['runs', functionId, errors],
-    queryFn: ({ signal }) =>
-      call('GET /functions/{id}/runs', { parts: { id: functionId }, query: { errors, limit: SHOWN }, signal }),
+    queryKey: ['runs', functionId, errors, range],
+    queryFn: ({ signal }) => {
+      const query = { ...boundsOf(range, Date.now()), errors, limit: SHOWN };
+      return call('GET /functions/{id}/runs', { parts: { id: functionId }, query, signal });
+    },
     refetchInterval: REFRESH_MS,
   });
   if (error !== null && data === undefined) {

@@ -13,6 +13,7 @@ import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Waiting } from '../../kit/feedback/live-changes.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
+import { RangeNote, TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { Page } from '../../kit/layout/page.tsx';
 import { flip } from '../../kit/table/selection.ts';
 import { Histogram } from './histogram.tsx';
@@ -50,6 +51,7 @@ export default function Logs(): ReactNode {
       note={logs.list.total === null ? undefined : formatCount(logs.list.total)}
       actions={
         <>
+          <TimeRangeControl />
           <LiveSwitch isLive={logs.isLive} isPaused={hold.isPaused} setPaused={hold.setPaused} />
           <LogActions question={question} search={search} onCleared={logs.list.refetch} />
         </>
@@ -69,6 +71,7 @@ export default function Logs(): ReactNode {
       }
     >
       <div className="relative flex h-full min-h-0 flex-col">
+        <RangeNote kind="logs" startMs={question.start_time} retention={logs.list.retention} />
         {hasTimes(rows, search) && <Histogram question={question} {...{ search, setSearch }} />}
         <div className="relative min-h-0 flex-1">
           <Waiting count={logs.waitingCount} dropped={logs.droppedCount} release={release} />

@@ -3,7 +3,7 @@
 import type { LiveFilter } from '../../../api/live.ts';
 import type { LogSearch } from '../../../api/telemetry.ts';
 import { param, type SearchValues } from '../../data/search.ts';
-import { readMoment } from '../traces/logic/trace-filters.ts';
+import { boundsOf } from '../../data/time-range.ts';
 import { SEVERITIES } from './log-text.tsx';
 import { parseLogQuery, printLogQuery } from './logic/log-query.ts';
 
@@ -36,15 +36,13 @@ export const AROUND_ROWS = 50;
 export function logQuestion(search: LogsSearch, nowMs: number): LogSearch {
   if (search.around !== undefined) return { around: { id: search.around, before: AROUND_ROWS, after: AROUND_ROWS } };
   const q = printLogQuery(parseLogQuery(search.q));
-  const [from, to] = [readMoment(search.from, nowMs), readMoment(search.to, nowMs)];
   return {
     ...(search.sev.length > 0 && { severities: [...search.sev] }),
     ...(search.svc !== '' && { service_name: search.svc }),
     ...(q !== '' && { q }),
     ...(search.trace !== '' && { trace_id: search.trace }),
     ...(search.span !== '' && { span_id: search.span }),
-    ...(from !== undefined && { start_time: from }),
-    ...(to !== undefined && { end_time: to }),
+    ...boundsOf(search, nowMs),
   };
 }
 

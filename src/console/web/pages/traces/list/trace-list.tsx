@@ -9,12 +9,14 @@ import { call } from '../../../data/api.ts';
 import { preferences, setPreference } from '../../../data/preferences.ts';
 import { param, usePageSearch } from '../../../data/search.ts';
 import { useStore } from '../../../data/store.ts';
+import { boundsOf, LIVE, rangeLabel, type TimeRange, useTimeRange } from '../../../data/time-range.ts';
 import { formatCount } from '../../../kit/charts/times.ts';
 import { ClearAll } from '../../../kit/feedback/confirm.tsx';
 import { EmptyState, FailedState, Loading, NoMatch, Snippet } from '../../../kit/feedback/empty-state.tsx';
 import { Waiting } from '../../../kit/feedback/live-changes.tsx';
 import { Button } from '../../../kit/inputs/button.tsx';
 import { Toggle } from '../../../kit/inputs/field.tsx';
+import { RangeNote, TimeRangeControl } from '../../../kit/inputs/time-range.tsx';
 import { Page } from '../../../kit/layout/page.tsx';
 import { Table } from '../../../kit/table/table.tsx';
 import {
@@ -57,9 +59,14 @@ export function TraceList(): ReactNode {
   );
   // Relative times are resolved once for each change of the filters: a query that changed every second would never
   // settle.
+  const { range, setRange } = useTimeRange();
   const question = useMemo(
-    () => ({ ...traceSearchOf(filters, Date.now()), ...(internal && { include_internal: true }) }),
-    [filters, internal],
+    () => ({
+      ...boundsOf(range, Date.now()),
+      ...traceSearchOf(filters, Date.now()),
+      ...(internal && { include_internal: true }),
+    }),
+    [range, filters, internal],
   );
   const traces = useTraces(question, search, isPaused || isScrolled);
   useKeys([{ keys: ['p'], name: 'Pause or resume live', run: () => setPaused((now) => !now) }]);
@@ -69,6 +76,7 @@ export function TraceList(): ReactNode {
       note={traces.total === null ? undefined : formatCount(traces.total)}
       actions={
         <>
+          <TimeRangeControl />
           <LiveSwitch {...{ isPaused, setPaused }} isLive={traces.isLive} />
           <FileButton />
           <ClearAll what="traces" onCleared={traces.refetch}>
@@ -95,8 +103,9 @@ export function TraceList(): ReactNode {
             document.querySelector('[data-list]')?.scrollTo({ top: 0 });
           }}
         />
+        <RangeNote kind="traces" startMs={question.start_time} retention={traces.retention} />
         <TraceTable
-          {...{ traces, filters, setFilters }}
+          {...{ traces, filters, setFilters, range, setRange }}
           order={search}
           onSort={(sort, order) => setSearch({ sort, order })}
         />
@@ -109,11 +118,14 @@ interface TraceTableProps {
   readonly traces: ReturnType<typeof useTraces>;
   readonly filters: readonly TraceFilter[];
   readonly setFilters: (filters: readonly TraceFilter[]) => void;
+  readonly range: TimeRange;
+  readonly setRange: (range: TimeRange) => void;
   readonly order: TraceOrder;
   readonly onSort: (sort: TraceOrder['sort'], order: TraceOrder['order']) => void;
 }
 
-function TraceTable({ traces, filters, setFilters, order, onSort }: TraceTableProps): ReactNode {
+function TraceTable(props: TraceTableProps): ReactNode {
+  const { traces, filters, setFilters, range, setRange, order, onSort } = props;
   const navigate = useNavigate();
   const { items, error } = traces;
   const longestMs = useMemo(() => (items ?? []).reduce((max, row) => Math.max(max, row.duration_ms), 0), [items]);
@@ -124,15 +136,19 @@ function TraceTable({ traces, filters, setFilters, order, onSort }: TraceTablePr
   }
   if (items.length === 0) {
     const active = filters.filter((filter) => !filter.isOff);
-    if (active.length === 0) return <NoTraces />;
+    const isBounded = range.from !== '' || range.to !== '';
+    if (active.length === 0 && !isBounded) return <NoTraces />;
     return (
       <NoMatch
         what="traces"
         total={(signal) => call('POST /traces/search', { body: { limit: 1 }, signal })}
-        filters={active.map((filter) => ({
-          label: filterText(filter),
-          remove: () => setFilters(filters.filter((one) => one !== filter)),
-        }))}
+        filters={[
+          ...active.map((filter) => ({
+            label: filterText(filter),
+            remove: () => setFilters(filters.filter((one) => one !== filter)),
+          })),
+          ...(isBounded ? [{ label: rangeLabel(range), remove: () => setRange(LIVE) }] : []),
+        ]}
       />
     );
   }
@@ -142,14 +158,12 @@ function TraceTable({ traces, filters, setFilters, order, onSort }: TraceTablePr
         rows={items}
         onOpen={(row) => void navigate({ to: `/traces/${row.trace_id}` })}
         onSelect={(area) => {
+          const { min, max, from = range.from, to = range.to } = area;
           let next: readonly TraceFilter[] = filters;
-          for (const [field, value] of Object.entries(area)) {
-            next = withFilter(
-              next,
-              traceFilter(field === 'from' ? 'from' : field === 'to' ? 'to' : field === 'min' ? 'min' : 'max', value),
-            );
-          }
-          setFilters(next);
+          if (min !== undefined) next = withFilter(next, traceFilter('min', min));
+          if (max !== undefined) next = withFilter(next, traceFilter('max', max));
+          if (next !== filters) setFilters(next);
+          setRange({ from, to });
         }}
       />
       <div className="min-h-0 flex-1">

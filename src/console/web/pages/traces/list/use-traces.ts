@@ -123,7 +123,8 @@ export function useTraces(search: TraceSearch, { sort, order }: TraceOrder, isHe
 
 /** Undefined where the live topic has no such filter: then the list stays as it was read. */
 function liveFilterOf(search: TraceSearch): LiveFilter | undefined {
-  const { start_time: from, end_time: to, exclude_attributes: excluded, ...rest } = search;
-  if (from !== undefined || to !== undefined || excluded !== undefined) return undefined;
+  // What arrives is later than any start.
+  const { start_time: _from, end_time: to, exclude_attributes: excluded, ...rest } = search;
+  if (to !== undefined || excluded !== undefined) return undefined;
   return rest;
 }

@@ -3,6 +3,7 @@
 // `-` one that excludes.
 
 import type { TraceSearch } from '../../../../api/telemetry.ts';
+import { readMoment } from '../../../data/time-range.ts';
 
 export const TRACE_FIELDS = [
   'trace',
@@ -119,17 +120,6 @@ export function filterProblem(filter: TraceFilter): string | undefined {
     default:
       return filter.value === '' && filter.field !== 'attr' ? 'the value is missing' : undefined;
   }
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `now-15m`, ISO or Unix milliseconds (CLI-14). */
-export function readMoment(text: string, nowMs: number): number | undefined {
-  const relative = /^now(?:-(\d+)([smhd]))?$/.exec(text.trim());
-  if (relative !== null) return nowMs - Number(relative[1] ?? 0) * (UNIT_MS[relative[2] ?? 's'] ?? 0);
-  if (/^\d{10,}$/.test(text.trim())) return Number(text);
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** The query to the server: filters that are on and valid. */

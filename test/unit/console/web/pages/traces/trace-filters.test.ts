@@ -1,11 +1,11 @@
 // Filters of the trace list in the address and as a query to the server.
 
 import { expect, test } from 'vitest';
+import { readMoment } from '../../../../../../src/console/web/data/time-range.ts';
 import {
   filterProblem,
   parseTraceFilters,
   printTraceFilters,
-  readMoment,
   TRACE_FIELDS,
   type TraceFilter,
   traceFilter,
