@@ -184,7 +184,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     expect(done.stdout).toMatch(/qty +integer\. Default 1\./);
     const alone = await runSvc(['trigger', 'orders::create', '--help'], { env: { SVC_URL: NO_ENGINE } });
     expect(alone).toMatchObject({ code: 0, stderr: '' });
-    expect(alone.stdout).toContain('Usage: svc trigger <id> [key=value ...] [flags]');
+    expect(alone.stdout).toContain('Usage: svc trigger <id> [payload | key=value ...] [flags]');
     expect(alone.stdout).not.toContain('Creates an order');
   });
 

@@ -1,5 +1,5 @@
 // The payload of a call, from JSON, a file or stdin, with key=value pairs set over it (CLI-20):
-// `sku=a1 qty:=2 tags[]=new address.city=Oslo`.
+// `'{"sku":"a1"}' qty:=2 tags[]=new address.city=Oslo`.
 //
 // Keys are set as own properties, so that `__proto__=x` is an ordinary field (X19).
 
@@ -12,15 +12,24 @@ import type { Terminal } from '../../text/terminal.ts';
 /** Larger than any message that the engine accepts; protects only the memory of this process. */
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
 
+type InputTerminal = Pick<Terminal, 'cwd' | 'readInput'>;
+
 /** Without payload and pairs, an empty object. */
 export async function readPayload(
   source: string | undefined,
   pairs: readonly string[],
-  terminal: Terminal,
+  terminal: InputTerminal,
 ): Promise<unknown> {
-  const payload = source === undefined ? {} : await readJson(source, PAYLOAD, terminal);
-  return applyPairs(payload, pairs);
+  const [first] = pairs;
+  // The first operand may be the whole payload: no pair begins like it.
+  const isWhole = source === undefined && first !== undefined && WHOLE_PAYLOAD.test(first);
+  const given = isWhole ? first : source;
+  const payload = given === undefined ? {} : await readJson(given, PAYLOAD, terminal);
+  return applyPairs(payload, isWhole ? pairs.slice(1) : pairs);
 }
+
+/** JSON that is no bare word, a file, or stdin. */
+const WHOLE_PAYLOAD = /^(?:[\s[{"@]|-$|(?:-?\d[\d.eE+-]*|true|false|null)$)/;
 
 /** How error messages name the input. */
 export interface InputNames {
@@ -33,12 +42,12 @@ export interface InputNames {
 
 const PAYLOAD: InputNames = {
   what: 'payload',
-  origin: '--payload',
-  hint: `In a shell, put it into single quotes: --payload '{"sku":"a1"}', or write pairs: sku=a1`,
+  origin: 'the command line',
+  hint: `In a shell, put it into single quotes: '{"sku":"a1"}', or write pairs: sku=a1`,
 };
 
 /** JSON given directly, from a file (`@file`), or from stdin (`-`). */
-export async function readJson(source: string, names: InputNames, terminal: Terminal): Promise<unknown> {
+export async function readJson(source: string, names: InputNames, terminal: InputTerminal): Promise<unknown> {
   const { text, origin } = await readText(source, names, terminal);
   const value = parse(text, origin, names);
   refuseNumberLoss(text, `The ${names.what} from ${origin}`);
@@ -58,7 +67,7 @@ function parse(text: string, origin: string, { what, hint }: InputNames): unknow
 export async function readText(
   source: string,
   { what, origin }: InputNames,
-  terminal: Terminal,
+  terminal: InputTerminal,
 ): Promise<{ readonly text: string; readonly origin: string }> {
   if (source === '-') return { text: await readStdin(what, terminal), origin: 'stdin' };
   if (!source.startsWith('@')) return { text: source, origin };
@@ -71,7 +80,7 @@ export async function readText(
   }
 }
 
-async function readStdin(what: string, terminal: Terminal): Promise<string> {
+async function readStdin(what: string, terminal: InputTerminal): Promise<string> {
   const text = await terminal.readInput(PAYLOAD_BYTES_MAX);
   if (text === undefined) throw usageFailure(`The ${what} on stdin is larger than ${PAYLOAD_BYTES_MAX} bytes.`);
   return text;
@@ -152,7 +161,7 @@ function setPair(root: JsonObject, { text, path, isListItem, value }: Pair, ownL
   setOwn(target, last, list);
 }
 
-const PAIRS_HINT = 'Pass a whole payload with --payload <json>, --payload @file or --payload - for stdin.';
+const PAIRS_HINT = `Pass a whole payload as JSON, '{"key":1}', as @file or as - for stdin.`;
 
 function setOwn(target: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });

@@ -51,10 +51,10 @@ export const trigger = defineCommand({
   name: 'trigger',
   summary: 'Call a function and print its result.',
   operands: {
-    usage: '<id> [key=value ...]',
+    usage: '<id> [payload | key=value ...]',
     min: 0,
     max: Number.POSITIVE_INFINITY,
-    help: 'Pairs build the payload: key=text, key:=json, key[]=item for lists, outer.inner=text for objects.',
+    help: 'The payload as JSON, @file or -, or pairs: key=text, key:=json, key[]=item for lists, outer.inner=text.',
     kinds: ['function'],
   },
   details: [

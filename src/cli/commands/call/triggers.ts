@@ -65,10 +65,10 @@ export const triggersFire = defineCommand({
   name: 'triggers fire',
   summary: 'Fire a trigger immediately.',
   operands: {
-    usage: '<id> [payload]',
+    usage: '<id> [payload | key=value ...]',
     min: 1,
-    max: 2,
-    help: 'The id, from svc triggers list; the payload as JSON, @file or -.',
+    max: Number.POSITIVE_INFINITY,
+    help: 'The id, from svc triggers list; the payload as JSON, @file, - or pairs.',
     kinds: ['trigger'],
   },
   details: [
@@ -83,8 +83,8 @@ export const triggersFire = defineCommand({
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
-    const [id, source] = context.operands;
-    const given = source === undefined ? {} : { payload: await readPayload(source, [], context.terminal) };
+    const [id, ...parts] = context.operands;
+    const given = parts.length === 0 ? {} : { payload: await readPayload(undefined, parts, context.terminal) };
     const answer = await withEngine(context, (engine) => engine.call('engine::triggers::fire', { id, ...given }));
     context.output.printJson(answer);
     if (isRecord(answer))
@@ -97,10 +97,10 @@ export const eventEmit = defineCommand({
   name: 'event emit',
   summary: 'Publish an event and list the triggers it fires.',
   operands: {
-    usage: '<name> [payload]',
+    usage: '<name> [data | key=value ...]',
     min: 1,
-    max: 2,
-    help: 'The topic of the event, and its data as JSON, @file or -. Without data: null.',
+    max: Number.POSITIVE_INFINITY,
+    help: 'The topic of the event, and its data as JSON, @file, - or pairs. Without data: null.',
   },
   details: ['Functions bound to the topic are called without waiting for them. An event without triggers is dropped.'],
   flags: CONNECTION_FLAGS,
@@ -112,8 +112,8 @@ export const eventEmit = defineCommand({
   exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const { operands, output, terminal } = context;
-    const [topic, source] = operands;
-    const given = source === undefined ? {} : { data: await readPayload(source, [], terminal) };
+    const [topic, ...parts] = operands;
+    const given = parts.length === 0 ? {} : { data: await readPayload(undefined, parts, terminal) };
     const answer = await withEngine(context, (engine) => engine.call('engine::events::emit', { topic, ...given }));
     const records = recordsIn(answer, 'triggers');
     output.printRows({ columns: FIRED_COLUMNS, rows: records, records });

@@ -27,18 +27,23 @@ const FLAGS = {
 export const queuePublish = defineCommand({
   name: 'queue publish',
   summary: 'Put a job into a queue, or publish to a topic.',
-  operands: { usage: '<queue> [payload]', min: 1, max: 2, help: 'The payload as JSON, @file or -. Default: {}.' },
+  operands: {
+    usage: '<queue> [payload | key=value ...]',
+    min: 1,
+    max: Number.POSITIVE_INFINITY,
+    help: 'The payload as JSON, @file, - or pairs. Default: {}.',
+  },
   details: ['For a job the receipt is printed; for a topic nothing, or null with --json.'],
   flags: FLAGS,
   formats: ['json', 'jsonl'],
   examples: [
-    { line: `svc queue publish mail '{"to":"ann"}' --function mail::send`, shows: 'Queues a job; prints its receipt.' },
+    { line: 'svc queue publish mail to=ann --function mail::send', shows: 'Queues a job; prints its receipt.' },
     { line: 'svc queue publish user.created @user.json', shows: 'Publishes to every subscriber of the topic.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
-    const [name = '', source] = context.operands;
-    const payload = await readPayload(source, [], context.terminal);
+    const [name = '', ...given] = context.operands;
+    const payload = await readPayload(undefined, given, context.terminal);
     return await withEngine(context, (engine) =>
       context.flags.function === undefined
         ? publish(context, engine, name, payload)

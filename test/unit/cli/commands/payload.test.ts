@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { applyPairs } from '../../../../src/cli/commands/call/payload.ts';
+import { applyPairs, readPayload } from '../../../../src/cli/commands/call/payload.ts';
+import type { Terminal } from '../../../../src/cli/text/terminal.ts';
 
 describe('payload pairs', () => {
   test.each([
@@ -37,6 +38,30 @@ describe('payload pairs', () => {
     ['text', 'a=x', 'The payload is a string'],
   ])('[CLI-20] for the payload %j, the pair %s is refused with the reason', (payload, pair, message) => {
     expect(() => applyPairs(payload, [pair])).toThrow(message);
+  });
+
+  test.each([
+    [['{"sku":"a1"}'], { sku: 'a1' }],
+    [['{"sku":"a1","qty":1}', 'qty:=2'], { sku: 'a1', qty: 2 }],
+    [['[1,2]'], [1, 2]],
+    [['"text"'], 'text'],
+    [['-1.5e3'], -1_500],
+    [['null'], null],
+    [['-'], { from: 'stdin' }],
+    [['sku=a1'], { sku: 'a1' }],
+    [['true=1'], { true: '1' }],
+    [[], {}],
+  ])('[CLI-20] the operands %j are the payload %j', async (operands, expected) => {
+    const terminal: Pick<Terminal, 'cwd' | 'readInput'> = {
+      cwd: '/',
+      readInput: async () => '{"from":"stdin"}',
+    };
+    expect(await readPayload(undefined, operands, terminal)).toEqual(expected);
+  });
+
+  test('[CLI-20] JSON that cannot be read is refused as JSON, not as a pair', async () => {
+    const terminal: Pick<Terminal, 'cwd' | 'readInput'> = { cwd: '/', readInput: async () => '' };
+    await expect(readPayload(undefined, ['{"sku":a1}'], terminal)).rejects.toThrow('is not valid JSON');
   });
 
   test('[X19] a field named __proto__ is an ordinary field', () => {

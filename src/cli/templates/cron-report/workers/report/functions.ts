@@ -17,11 +17,11 @@ export function register(svc: SvcWorker): void {
 
   const build = svc.registerFunction(
     { id: 'report::build', description: 'Builds the report; called on a schedule' },
-    async ({ scheduled_time }: Pick<CronTick, 'scheduled_time'>): Promise<Report> => {
+    async ({ scheduled_time }: Pick<CronTick, 'scheduled_time'>, { logger }): Promise<Report> => {
       const counted = await svc.state.get<{ total: number }>(SCOPE, 'visits');
       const report = { built_at: scheduled_time, visits: counted?.total ?? 0 };
       await svc.state.set(SCOPE, 'latest', report);
-      console.log(`${report.visits} visits at ${report.built_at}`);
+      logger.info('Built the report', { ...report });
       return report;
     },
   );

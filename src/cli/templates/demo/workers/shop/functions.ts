@@ -8,14 +8,11 @@ export interface Order {
 }
 
 export function register(svc: SvcWorker): void {
-  const log = (level: string, message: string, data: object): Promise<unknown> =>
-    svc.trigger({ function_id: `engine::log::${level}`, payload: { message, data } });
-
   const order = svc.registerFunction(
     { id: 'shop::order', description: 'Takes an order' },
-    async ({ body }: HttpRequest<Order>): Promise<HttpReply> => {
+    async ({ body }: HttpRequest<Order>, { logger }): Promise<HttpReply> => {
       const { sku, customer } = body;
-      await log('debug', 'Order received', { sku, customer });
+      logger.debug('Order received', { sku, customer });
       const { shelf } = await svc.trigger<{ sku: string }, { shelf: number }>({
         function_id: 'warehouse::reserve',
         payload: { sku },
@@ -29,13 +26,13 @@ export function register(svc: SvcWorker): void {
 
   svc.registerFunction(
     { id: 'mail::send', description: 'Sends a mail to a customer; sometimes fails' },
-    async ({ to }: { to: string }, { attempt }) => {
+    async ({ to }: { to: string }, { attempt, logger }) => {
       if (to === 'unknown') throw new Fatal('There is no such customer');
       if (to === 'bob' && attempt === 1) {
-        await log('warn', 'The mail server is busy', { to });
+        logger.warn('The mail server is busy', { to });
         throw new Error('The mail server is busy');
       }
-      await log('trace', 'Sent', { to });
+      logger.trace('Sent', { to });
     },
   );
 
@@ -49,7 +46,7 @@ export function register(svc: SvcWorker): void {
 
   const celebrate = svc.registerFunction(
     { id: 'shop::count_parcel', description: 'Called for every parcel' },
-    ({ customer }: { customer: string }) => console.log(`a parcel for ${customer}`),
+    ({ customer }: { customer: string }, { logger }) => logger.info('A parcel is packed', { customer }),
   );
 
   svc.registerTrigger({ ...http('POST', '/orders'), function_id: order });

@@ -10,14 +10,14 @@ export function register(svc: SvcWorker): void {
 
   svc.registerFunction(
     { id: 'warehouse::reserve', description: 'Reserves an item' },
-    async ({ sku }: { sku: string }) => {
+    async ({ sku }: { sku: string }, { logger }) => {
       if (sku === 'broken') {
-        await svc.trigger({ function_id: 'engine::log::error', payload: { message: 'It fell down', data: { sku } } });
+        logger.error('It fell down', { sku });
         throw new Error('It fell down');
       }
       const { shelf } = await locate.trigger({ sku });
       await svc.state.update('reserved', sku, ops.increment('count', 1));
-      await svc.trigger({ function_id: 'engine::log::info', payload: { message: 'Reserved', data: { sku, shelf } } });
+      logger.info('Reserved', { sku, shelf });
       return { shelf };
     },
   );

@@ -12,9 +12,9 @@ export function register(svc: SvcWorker, sendMail: SendMail): void {
   // May run twice: the receipt is unique for each job and the same for all its attempts.
   svc.registerFunction(
     { id: 'mail::send', description: 'Sends one mail; called from the queue' },
-    async ({ to }: { to: string }, { attempt, messageReceiptId = '' }) => {
+    async ({ to }: { to: string }, { attempt, messageReceiptId = '', logger }) => {
       if (!to.includes('@')) throw new Fatal(`'${to}' is not an address`); // a retry would not help
-      console.log(`attempt ${attempt} for ${to}`);
+      logger.info('Sending a mail', { to, attempt });
       await sendMail(to, 'Welcome!', messageReceiptId);
     },
   );
