@@ -41,7 +41,7 @@ type Tasks<Task, Answer> = Pick<Piscina<Task, Answer>, 'run'>;
 export interface OwnThread<Task, Answer> {
   /** Tasks run in the order they were given. `handedOver` belongs to the thread from here on. */
   run(task: Task, handedOver?: readonly ArrayBuffer[]): Promise<Answer>;
-  /** Waits for the running task, for a second at most. */
+  /** Waits for the running task, for five seconds at most. */
   close(): Promise<void>;
 }
 
@@ -86,8 +86,11 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
   };
 }
 
-/** Time for the running task when the thread is to end. */
-const LAST_TASKS_MS = 1_000;
+/**
+ * Time for the running task when the thread is to end. Its first task may load the library of the store, and a thread
+ * that is ended while it loads one ends the process: on a busy machine that took over a second.
+ */
+const LAST_TASKS_MS = 5_000;
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {

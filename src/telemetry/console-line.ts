@@ -4,7 +4,7 @@
 
 import { redactFields } from '../core/config-fields/redaction.ts';
 import { LineLimit } from '../core/limits/line-limit.ts';
-import type { LogRecord, SeverityText } from '../core/telemetry/records/records.ts';
+import { LOG_WRITER, type LogRecord, type SeverityText } from '../core/telemetry/records/records.ts';
 import type { Clock } from '../effects/clock.ts';
 import {
   type ConsoleStyle,
@@ -69,6 +69,8 @@ export function recordConsole({ style, linesPerSecond, clock, write }: RecordCon
 const OWN_FIELDS: ReadonlySet<string> = new Set(['time', 'level', 'message', 'service', 'trace_id']);
 
 function fieldsOf({ service_name: service, trace_id: traceId, attributes }: LogRecord): Record<string, unknown> {
-  const given = Object.entries(attributes).map(([key, value]) => [OWN_FIELDS.has(key) ? `data.${key}` : key, value]);
+  const given = Object.entries(attributes)
+    .filter(([key, value]) => key !== LOG_WRITER.worker && !(key === LOG_WRITER.function && value === service))
+    .map(([key, value]) => [OWN_FIELDS.has(key) ? `data.${key}` : key, value]);
   return { service, ...(traceId !== null && { trace_id: traceId }), ...Object.fromEntries(given) };
 }

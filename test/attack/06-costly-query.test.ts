@@ -18,13 +18,14 @@ let engine: ConsoleEngine;
 let worker: RawWorker;
 
 beforeAll(async () => {
-  engine = await startConsoleEngine();
+  const kept = `{enabled: true, exporter: memory, metrics_enabled: true, logs_max_count: ${RECORDS}}`;
+  engine = await startConsoleEngine({ modules: [`  - {name: svc-observability, config: ${kept}}`] });
   worker = await RawWorker.connect(engine.url);
   const ids = Array.from({ length: RECORDS }, () => worker.startCall('engine::log::info', { message: BODY }));
   await worker.answerTo(ids.at(-1) ?? '');
   const count = async () => (await worker.call('engine::logs::list', { limit: 0 })).result;
-  await waitFor('all records are kept', async () => Object(await count()).total === RECORDS);
-});
+  await waitFor('all records are kept', async () => Object(await count()).total === RECORDS, BUSY.timeout);
+}, BUSY.timeout);
 
 afterAll(async () => {
   await worker?.[Symbol.asyncDispose]();

@@ -5,9 +5,9 @@
 // bytes, so a list of a thousand traces costs the router's thread only its bytes.
 
 import { Refusal, readPayload, unreadablePayload } from '../../core/calls/refusal.ts';
-import { boundRecord, LOG_WRITER, SEVERITY_NUMBERS, severityTextOf } from '../../core/telemetry/logs/log-record.ts';
+import { boundRecord, SEVERITY_NUMBERS, severityTextOf } from '../../core/telemetry/logs/log-record.ts';
 import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
-import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../core/telemetry/records/records.ts';
+import { LOG_LEVELS, LOG_WRITER, type LogLevel, type LogRecord } from '../../core/telemetry/records/records.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import {
   baggageEntries,

@@ -73,10 +73,10 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
     const panel = page.getByRole('complementary', { name: 'Function letters::post' });
     await panel.getByRole('tab', { name: 'Logs' }).click();
     await panel.getByText('cannot post to ada').first().waitFor();
-    await panel.getByRole('tab', { name: /^Traces/ }).click();
+    await panel.getByRole('tab', { name: /^Runs/ }).click();
     await panel
       .getByRole('tabpanel')
-      .getByRole('link', { name: /letters::post/ })
+      .getByRole('link', { name: /Job of mail/ })
       .first()
       .click();
     await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
@@ -126,8 +126,8 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
     const panel = page.getByRole('complementary', { name: 'Function letters::post' });
     await goToTab(page, panel, /^Logs/);
     await panel.getByText('cannot post to bob').first().waitFor();
-    await goToTab(page, panel, /^Traces/);
-    await tabTo(page, panel.getByRole('tabpanel').getByRole('link', { name: /letters::post/ }));
+    await goToTab(page, panel, /^Runs/);
+    await tabTo(page, panel.getByRole('tabpanel').getByRole('link', { name: /Job of mail/ }));
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
     await page.getByRole('treegrid').getByRole('row').first().waitFor();

@@ -51,6 +51,7 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     const runs = panel.getByRole('list', { name: 'Runs' });
     await runs.getByRole('link').first().waitFor();
     expect(await runs.innerText()).toMatch(/on shop · in \d+ B · out \d+ B/);
+    await panel.getByRole('slider', { name: /^Calls, \d\d:\d\d to \d\d:\d\d$/ }).waitFor();
     await panel.getByRole('switch', { name: 'Only errors' }).click();
     await panel.getByText('No failed runs').waitFor();
     await panel.getByRole('switch', { name: 'Only errors' }).click();

@@ -119,7 +119,7 @@ describe('the command line with TLS', () => {
   test('uses the authority of a context', async () => {
     const env = { XDG_CONFIG_HOME: join(engine.folder, 'home') };
     const at = { cwd: engine.folder, env };
-    const add = ['context', 'add', 'here', '--url', engine.url, '--ca-file', authority.caFile];
+    const add = ['context', 'add', 'here', '--url', engine.url, '--ca-file', authority.caFile, '--use'];
     expect(await runSvc(add, at)).toMatchObject({ code: 0 });
     expect(await runSvc(['workers', 'list'], at)).toMatchObject({ code: 0 });
     expect((await runSvc(['context', 'show'], at)).stdout).toContain(authority.caFile);

@@ -26,8 +26,12 @@ const svc = (args: readonly string[], env: Record<string, string> = {}) =>
   runSvc(args, { env: { XDG_CONFIG_HOME: folder.path, ...env } });
 
 describe('contexts', () => {
-  test('[CLI-4] the first context is used immediately; another one by --context or after svc context use', async () => {
-    await svc(['context', 'add', 'here', '--url', engine.url]);
+  test('[CLI-4] a context is used with --use, by --context or after svc context use, and never because it was added', async () => {
+    const added = await svc(['context', 'add', 'first', '--url', engine.url]);
+    expect(added.stderr).toContain('Choose it for all commands with: svc context use first');
+    expect(await svc(['workers', 'list'], { SVC_URL: '' })).toMatchObject({ code: 5 });
+    await svc(['context', 'remove', 'first']);
+    await svc(['context', 'add', 'here', '--url', engine.url, '--use']);
     expect(await svc(['workers', 'list'])).toMatchObject({ code: 0 });
     await svc(['context', 'add', 'gone', '--url', 'ws://127.0.0.1:9']);
     expect(await svc(['workers', 'list', '--context', 'gone'])).toMatchObject({ code: 5 });
@@ -42,7 +46,7 @@ describe('contexts', () => {
   });
 
   test('flags and the environment take precedence over the context, and show names the source', async () => {
-    await svc(['context', 'add', 'gone', '--url', 'ws://127.0.0.1:9', '--http-url', 'http://127.0.0.1:9']);
+    await svc(['context', 'add', 'gone', '--url', 'ws://127.0.0.1:9', '--http-url', 'http://127.0.0.1:9', '--use']);
     expect(await svc(['workers', 'list', '--url', engine.url])).toMatchObject({ code: 0 });
     expect(await svc(['workers', 'list'], { SVC_URL: engine.url })).toMatchObject({ code: 0 });
     const { stdout } = await svc(['context', 'show', '--json'], { SVC_URL: engine.url });

@@ -79,7 +79,10 @@ describe('svc queue', () => {
     const delayMs = Date.parse(row.due_at) - Date.parse(row.enqueued_at);
     expect(Math.abs(delayMs - 3_600_000)).toBeLessThan(5);
     expect(await svc('queue', 'publish', 'mail', '{}')).toMatchObject({ code: 2 });
-    expect(await svc('queue', 'publish', 'user.created', '{}')).toMatchObject({ code: 0, stdout: '' });
+    const unknown = await svc('queue', 'publish', 'user.created', 'id:=7');
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
+    expect(unknown.stderr).toContain('If it is meant as a new topic, add --topic.');
+    expect(await svc('queue', 'publish', 'user.created', 'id:=7', '--topic')).toMatchObject({ code: 0, stdout: '' });
     await waitFor('it is kept', async () => (await statsOf(worker, 'user.created')).depth === 1);
     expect(await svc('queue', 'publish', 'nowhere', '{}', '--function', 'mail::send')).toMatchObject({ code: 3 });
   }, 60_000);

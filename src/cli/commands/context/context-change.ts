@@ -10,7 +10,8 @@ export const contextAdd = defineCommand({
   summary: 'Save the address of an engine under a name.',
   operands: { usage: '<name>', min: 1, max: 1, help: 'Letters, digits, dot, dash and underscore.' },
   details: [
-    'Saved in the configuration folder of the user, readable only by the user. The first context is the current one.',
+    'Saved in the configuration folder of the user, readable only by the user. Commands connect to it with --use, ' +
+      'after svc context use, or with --context.',
   ],
   flags: {
     url: { kind: 'text', placeholder: '<address>', help: 'Address of the engine for workers: ws://host:49134.' },
@@ -20,6 +21,7 @@ export const contextAdd = defineCommand({
     'cert-file': { kind: 'text', placeholder: '<file>', help: 'Your certificate, for an engine that requires one.' },
     'key-file': { kind: 'text', placeholder: '<file>', help: 'Its private key.' },
     'server-name': { kind: 'text', placeholder: '<name>', help: 'Name in its certificate, if not the host.' },
+    use: { kind: 'switch', help: 'Also choose it for all further commands.' },
     force: { kind: 'switch', help: 'Replace an existing context of this name.' },
   },
   formats: ['table', 'json', 'jsonl'],
@@ -54,9 +56,10 @@ export const contextAdd = defineCommand({
       ...(flags['server-name'] !== undefined && { server_name: flags['server-name'] }),
     };
     const byName = new Map(contexts.byName).set(name, context);
-    const current = contexts.current ?? name;
+    const current = flags.use ? name : contexts.current;
     await writeContexts(terminal.env, { current, byName });
     output.printDocument({ name, ...context, current: current === name }, `Added ${name}.`);
+    if (current !== name) output.note(`Choose it for all commands with: svc context use ${name}`);
     return EXIT.done;
   },
 });

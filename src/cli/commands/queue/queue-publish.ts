@@ -20,6 +20,7 @@ const FLAGS = {
     help: 'Start the job after this time.',
   },
   priority: { kind: 'count', placeholder: '<n>', min: 0, max: 255, help: 'Jobs with a higher priority run first.' },
+  topic: { kind: 'switch', help: 'It is a topic, also if no function subscribes to it yet.' },
   'idempotency-key': { kind: 'text', placeholder: '<key>', help: 'A second job with the same key is not added.' },
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
@@ -38,7 +39,7 @@ export const queuePublish = defineCommand({
   formats: ['json', 'jsonl'],
   examples: [
     { line: 'svc queue publish mail to=ann --function mail::send', shows: 'Queues a job; prints its receipt.' },
-    { line: 'svc queue publish user.created @user.json', shows: 'Publishes to every subscriber of the topic.' },
+    { line: 'svc queue publish user.created @user.json --topic', shows: 'Publishes to every subscriber of the topic.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
@@ -78,6 +79,8 @@ async function publish(
   const given = (['delay', 'priority', 'idempotency-key'] as const).find((name) => flags[name] !== undefined);
   if (given !== undefined)
     throw usageFailure(`--${given} needs a queue.`, 'Give the function of the job with --function <id>.');
+  // A name that nothing knows is more often a typo than a topic that waits for its first subscriber.
+  if (!flags.topic) await findQueue(engine, topic, 'If it is meant as a new topic, add --topic.');
   const answer = await engine.call('engine::queue::topic_stats', { topic });
   if (typeof answer === 'object' && answer !== null && 'config' in answer && answer.config !== null) {
     throw usageFailure(`'${topic}' is a queue: its jobs need a function.`, 'Give it with --function <id>.');

@@ -16,7 +16,7 @@ export async function listQueues(engine: EngineConnection): Promise<JsonRecord[]
 }
 
 /** The queue or topic of that name; throws for one that does not exist, with suggestions (CLI-8). */
-export async function findQueue(engine: EngineConnection, name: string): Promise<JsonRecord> {
+export async function findQueue(engine: EngineConnection, name: string, advice = ''): Promise<JsonRecord> {
   const queues = await listQueues(engine);
   const found = queues.find((queue) => textIn(queue, 'name') === name);
   if (found !== undefined) return found;
@@ -26,7 +26,10 @@ export async function findQueue(engine: EngineConnection, name: string): Promise
     code: 'QUEUE_NOT_FOUND',
     message: `There is no queue or topic '${name}' (engine at ${engine.address}).`,
     exitCode: EXIT.notFound,
-    hint: suggestions.length > 0 ? `Did you mean: ${suggestions.join(', ')}?` : 'List them with: svc queue list',
+    hint: [
+      suggestions.length > 0 ? `Did you mean: ${suggestions.join(', ')}?` : 'List them with: svc queue list',
+      ...(advice === '' ? [] : [advice]),
+    ].join(' '),
     details: { queue: name, suggestions },
   });
 }

@@ -2,9 +2,9 @@
 // is refused with the position, so that no wrong result is trusted.
 
 import { endOfFirst, partOf } from '../../access/pattern.ts';
-import type { LogLevel, LogRecord } from '../records/records.ts';
+import { LOG_WRITER, type LogLevel, type LogRecord } from '../records/records.ts';
 import { compileRegex, REGEX_INSTRUCTIONS_MAX } from './log-expression.ts';
-import { LOG_WRITER, SEVERITY_NUMBERS } from './log-record.ts';
+import { SEVERITY_NUMBERS } from './log-record.ts';
 import { type FieldTerm, REGEX_BYTES_MAX, readTerms, severityOf, type TermProblem } from './query-terms.ts';
 import type { SearchBudget } from './search-budget.ts';
 

@@ -4,9 +4,6 @@
 import type { ServiceIdentity } from '../records/intake.ts';
 import type { LogLevel, LogRecord, SeverityText } from '../records/records.ts';
 
-/** The attributes that name the writer of a record. */
-export const LOG_WRITER = { function: 'function_id', worker: 'svc.worker', job: 'svc.job.id' } as const;
-
 export const SEVERITY_NUMBERS: Readonly<Record<LogLevel, number>> = {
   trace: 1,
   debug: 5,

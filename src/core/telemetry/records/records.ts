@@ -66,6 +66,9 @@ export interface LogRecord {
   readonly is_quiet?: true;
 }
 
+/** The attributes that name the writer of a record. */
+export const LOG_WRITER = { function: 'function_id', worker: 'svc.worker', job: 'svc.job.id' } as const;
+
 export type MetricType = 'counter' | 'gauge' | 'histogram' | 'updowncounter';
 
 export interface NumberPoint {

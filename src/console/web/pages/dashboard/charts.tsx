@@ -10,9 +10,9 @@ import { call } from '../../data/api.ts';
 import { counterHistory, useCounters } from '../../data/counters.ts';
 import { createStore } from '../../data/store.ts';
 import { useTimeRange, windowOf } from '../../data/time-range.ts';
+import { type ChartGrid, sampled, timesOf } from '../../kit/charts/chart-grid.ts';
 import { type HeadedSeries, TimeChart, type TimeChartProps, type TimeCursor } from '../../kit/charts/time-chart.tsx';
 import { formatClock, formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
-import { type ChartGrid, sampled, timesOf } from './logic/chart-grid.ts';
 
 const WINDOW_MS = 15 * 60_000;
 const WINDOW_MIN_MS = 60_000;

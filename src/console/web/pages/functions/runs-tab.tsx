@@ -13,6 +13,7 @@ import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state
 import { WordStatus } from '../../kit/feedback/status.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
+import { RunCharts } from './run-charts.tsx';
 
 const SHOWN = 100;
 const REFRESH_MS = 5_000;
@@ -35,6 +36,7 @@ export function RunsTab({ functionId }: { readonly functionId: string }): ReactN
   const { items, total, retention } = data;
   return (
     <>
+      <RunCharts functionId={functionId} />
       <div className="flex items-center justify-between gap-3 border-b border-line px-3 py-2">
         <span className="text-sm text-muted">{formatCountOf(total ?? items.length, 'run')}</span>
         <Toggle label="Only errors" checked={errors} onChange={setErrors} />

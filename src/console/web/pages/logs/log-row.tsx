@@ -2,6 +2,7 @@
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { LOG_WRITER } from '../../../../core/telemetry/records/records.ts';
 import type { LogRow } from '../../../api/telemetry.ts';
 import type { SearchState } from '../../data/search.ts';
 import { Time } from '../../kit/charts/time.tsx';
@@ -105,9 +106,13 @@ function RecordRow({ log, search, markedWords }: RowContentProps & { readonly lo
 const ATTRIBUTES_SHOWN = 6;
 const ATTRIBUTE_CHARS = 60;
 
+/** Who wrote the record is in its detail. */
+const WRITERS: ReadonlySet<string> = new Set(Object.values(LOG_WRITER));
+
 /** The attributes of the record, as far as they fit after the message. */
 function Attributes({ log }: { readonly log: LogRow }): ReactNode {
-  const pairs = Object.entries(log.attributes).slice(0, ATTRIBUTES_SHOWN);
+  const given = Object.entries(log.attributes).filter(([key]) => !WRITERS.has(key));
+  const pairs = given.slice(0, ATTRIBUTES_SHOWN);
   if (pairs.length === 0) return undefined;
   return (
     <span className="min-w-0 flex-1 truncate font-mono text-sm text-faint max-sm:hidden">

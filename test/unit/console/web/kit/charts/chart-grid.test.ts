@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampled, timesOf } from '../../../../../../src/console/web/pages/dashboard/logic/chart-grid.ts';
+import { sampled, timesOf } from '../../../../../../src/console/web/kit/charts/chart-grid.ts';
 
 test('[DSH-2] Snapshots have the points of the grid: the last of each step, one missing step is bridged, more are a hole', () => {
   const times = timesOf(0, 60, 10);
