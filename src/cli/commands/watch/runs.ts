@@ -11,7 +11,7 @@ import type { Column } from '../../text/table.ts';
 import type { Terminal } from '../../text/terminal.ts';
 import { formatDuration, formatTime } from '../../text/times.ts';
 import { explainNoMemory, readRetention, shortTime } from './spans.ts';
-import { timeRange } from './trace-list.ts';
+import { limitFlag, timeRange, timeRangeFlags } from './trace-list.ts';
 
 export const runs = defineCommand({
   name: 'runs',
@@ -23,17 +23,8 @@ export const runs = defineCommand({
   ],
   flags: {
     errors: { kind: 'switch', help: 'Only runs that failed.' },
-    since: { kind: 'text', placeholder: '<time>', help: 'Only runs after this time: 15m, an ISO time, Unix ms.' },
-    until: { kind: 'text', placeholder: '<time>', help: 'Only runs before this time.' },
-    limit: {
-      kind: 'count',
-      short: 'n',
-      placeholder: '<n>',
-      min: 1,
-      max: 1_000,
-      fallback: '50',
-      help: 'Largest number of runs.',
-    },
+    ...timeRangeFlags('runs'),
+    limit: limitFlag('runs'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],

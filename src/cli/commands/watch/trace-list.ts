@@ -3,7 +3,7 @@
 import { withEngine } from '../../engine/connection.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT, usageFailure } from '../../kernel/failures.ts';
-import { CONFIRM_FLAGS, CONNECTION_FLAGS, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
+import { CONFIRM_FLAGS, CONNECTION_FLAGS, type Flag, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
 import { confirm } from '../../text/confirm.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../../text/records.ts';
@@ -39,6 +39,26 @@ export const TRACE_FILTER_FLAGS = {
   internal: { kind: 'switch', help: 'Include traces of the engine itself.' },
 } as const satisfies FlagTable;
 
+/** `what`: what is listed, in the plural. */
+export function timeRangeFlags(what: string) {
+  return {
+    since: { kind: 'text', placeholder: '<time>', help: `Only ${what} after this time: 15m, an ISO time, Unix ms.` },
+    until: { kind: 'text', placeholder: '<time>', help: `Only ${what} before this time.` },
+  } as const satisfies FlagTable;
+}
+
+export function limitFlag(what: string) {
+  return {
+    kind: 'count',
+    short: 'n',
+    placeholder: '<n>',
+    min: 1,
+    max: 1_000,
+    fallback: '50',
+    help: `Largest number of ${what}.`,
+  } as const satisfies Flag;
+}
+
 export const traceList = defineCommand({
   name: 'trace list',
   summary: 'List the traces that the engine keeps, newest first.',
@@ -47,8 +67,7 @@ export const traceList = defineCommand({
   ],
   flags: {
     ...TRACE_FILTER_FLAGS,
-    since: { kind: 'text', placeholder: '<time>', help: 'Only traces after this time: 15m, an ISO time, Unix ms.' },
-    until: { kind: 'text', placeholder: '<time>', help: 'Only traces before this time.' },
+    ...timeRangeFlags('traces'),
     sort: {
       kind: 'choice',
       placeholder: '<field>',
@@ -56,15 +75,7 @@ export const traceList = defineCommand({
       fallback: 'start_time',
       help: 'Latest first, longest first, or alphabetical.',
     },
-    limit: {
-      kind: 'count',
-      short: 'n',
-      placeholder: '<n>',
-      min: 1,
-      max: 1_000,
-      fallback: '50',
-      help: 'Largest number of traces.',
-    },
+    limit: limitFlag('traces'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
