@@ -122,6 +122,8 @@ function withoutOf(payload: unknown): string[] {
 const CALLS_WINDOW_MS = 5 * 60_000;
 /** As many points as a wide chart has pixels for. */
 const POINTS = { min: 0, max: 500, isWhole: true };
+/** Of 2 000 functions they make an answer of some 5 MB. */
+const POINTS_OF_ALL_MAX = 20;
 
 const calls: TelemetryFunction<'engine::metrics::calls'> = {
   id: 'engine::metrics::calls',
@@ -129,8 +131,19 @@ const calls: TelemetryFunction<'engine::metrics::calls'> = {
     const payload = readPayload(calls.id, validateMetricsCalls, given);
     const { startTime, endTime = nowMs } = timeRange(payload);
     const points = numberOr('points', payload.points, 0, POINTS);
-    const query = { startMs: startTime ?? endTime - CALLS_WINDOW_MS, endMs: Math.max(endTime, startTime ?? 0), points };
-    return history.answer(query, payload.function_id ?? undefined, payload.edges ?? false);
+    const functionId = payload.function_id ?? undefined;
+    const isTotal = payload.by_function === false && functionId === undefined;
+    if (!isTotal && functionId === undefined && points > POINTS_OF_ALL_MAX) {
+      const text = `The limit of 'points' for all functions is ${POINTS_OF_ALL_MAX}`;
+      throw new Refusal('BAD_REQUEST', `${text}: name a 'function_id', or set 'by_function' to false`);
+    }
+    return history.answer({
+      startMs: startTime ?? endTime - CALLS_WINDOW_MS,
+      endMs: Math.max(endTime, startTime ?? 0),
+      points,
+      functionId: isTotal ? null : functionId,
+      withEdges: payload.edges ?? false,
+    });
   },
 };
 

@@ -117,6 +117,8 @@ export interface MetricsCallsPayload {
   start_time?: number | null;
   end_time?: number | null;
   function_id?: string | null;
+  /** False: the total only. */
+  by_function?: boolean | null;
   /** About how many equal parts; 0: none. */
   points?: number | null;
   /** Also what each function called. */

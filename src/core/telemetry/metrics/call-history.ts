@@ -34,11 +34,14 @@ export interface CallsQuery {
   readonly endMs: number;
   /** About how many; 0: none. */
   readonly points: number;
+  /** Only this function; `null`: none, just the total. */
+  readonly functionId?: string | null | undefined;
+  readonly withEdges?: boolean;
 }
 
-/** A window without points has parts as fine as counting is. */
-const FINEST_POINTS = 10_000;
 const SEPARATOR = '\0';
+/** Their ids are two names each, and senders choose one of them. */
+const EDGE_CELLS_MAX = 50_000;
 
 export class CallHistory {
   readonly #functions: CallSeries;
@@ -49,7 +52,7 @@ export class CallHistory {
 
   constructor(startedMs: number) {
     this.#functions = new CallSeries(startedMs);
-    this.#edges = new CallSeries(startedMs);
+    this.#edges = new CallSeries(startedMs, EDGE_CELLS_MAX);
   }
 
   add(batch: HistoryBatch, nowMs: number): void {
@@ -73,10 +76,11 @@ export class CallHistory {
     this.#edges.expire(nowMs);
   }
 
-  answer({ startMs, endMs, points }: CallsQuery, functionId: string | undefined, withEdges: boolean): CallsAnswer {
-    const window = this.#functions.window(startMs, endMs, points === 0 ? FINEST_POINTS : points);
+  answer({ startMs, endMs, points, functionId, withEdges = false }: CallsQuery): CallsAnswer {
+    const window = this.#functions.window(startMs, endMs, points);
     const withPoints = points > 0;
-    const functions = this.#functions.rows(window, withPoints, functionId).map(({ id, ...sums }) => ({
+    const rows = functionId === null ? [] : this.#functions.rows(window, withPoints, functionId);
+    const functions = rows.map(({ id, ...sums }) => ({
       function_id: id,
       ...sums,
       last_call_ms: this.#lastCallMs.get(id) ?? null,
@@ -93,7 +97,7 @@ export class CallHistory {
 
   /** Spans are sampled and counts are not: an edge has the share of the counted calls that it has of the spans. */
   #edgesIn(startMs: number, endMs: number, functions: readonly FunctionCalls[]): EdgeCalls[] {
-    const window = this.#edges.window(startMs, endMs, FINEST_POINTS);
+    const window = this.#edges.window(startMs, endMs, 0);
     const counted = new Map(functions.map(({ function_id, calls }) => [function_id, calls]));
     const spans = new Map<string, number>();
     const found: EdgeCalls[] = [];

@@ -49,6 +49,8 @@ const FIVE_SECONDS = { bucketMs: 5_000, retentionMs: 15 * 60_000 } as const;
 const LEVELS: readonly RollupLevel[] = [FIVE_SECONDS, ...ROLLUP_LEVELS];
 /** Some 250 bytes each. */
 const CELLS_MAX = 200_000;
+/** Senders choose the callers of connections; further ids of a bucket are not counted. */
+const IDS_PER_BUCKET_MAX = 8_192;
 
 export class CallSeries {
   readonly #levels = LEVELS.map((level) => new Level(level));
@@ -72,14 +74,16 @@ export class CallSeries {
     for (const level of this.#levels) this.#cells -= level.expire(nowMs);
   }
 
-  /** The grid for a window, which begins and ends at whole steps. `points`: about how many. */
+  /** The grid for a window, which begins and ends at whole steps. `points`: about how many; 0: for sums only. */
   window(startMs: number, endMs: number, points: number): CallWindow {
     const at = this.#levelFor(startMs);
     const level = this.#level(at);
-    const steps = Math.max(1, Math.round((endMs - startMs) / points / level.level.bucketMs));
-    const step = steps * level.level.bucketMs;
+    const { bucketMs } = level.level;
+    const step = points === 0 ? bucketMs : Math.max(1, Math.round((endMs - startMs) / points / bucketMs)) * bucketMs;
     const end = Math.ceil((endMs + 1) / step) * step;
-    const start = end - Math.max(1, Math.round((endMs - startMs) / step)) * step;
+    // Sums cover all of the time that was asked for; points are as many as were asked for.
+    const length = points === 0 ? Math.ceil((end - startMs) / step) : Math.round((endMs - startMs) / step);
+    const start = end - Math.max(1, length) * step;
     const since = Math.max(this.#startedMs, level.sinceMs);
     return { start_ms: start, end_ms: end, step_ms: step, since_ms: since > start ? since : null, level: at };
   }
@@ -162,6 +166,7 @@ class Level {
     }
     let cell = cells.get(id);
     const isNew = cell === undefined;
+    if (isNew && cells.size >= IDS_PER_BUCKET_MAX) return 0;
     cell ??= new Cell();
     cells.set(id, cell);
     cell.add(counts);

@@ -159,9 +159,10 @@ export class SpanStore {
   }
 
   #isWorthKeeping(trace: Trace): boolean {
+    if (isInternal(trace.root)) return false;
     const displaced = this.#slowest.offer(trace);
     for (const faster of displaced ?? []) if (faster.errorCount === 0) this.#displaced.push(faster);
-    return displaced !== undefined || (trace.errorCount > 0 && !isInternal(trace.root));
+    return displaced !== undefined || trace.errorCount > 0;
   }
 
   #drop(trace: Trace): number {

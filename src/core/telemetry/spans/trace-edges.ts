@@ -1,6 +1,7 @@
 // Who called whom, from the stored spans: functions on one side, functions and stores of data on the other. One pass
 // over the newest traces of a range.
 
+import { ID_BYTES_MAX } from '../../../protocol/frames/limits.ts';
 import type { SpanRecord } from '../records/records.ts';
 import { functionIdIn } from './context.ts';
 import type { SpanStore } from './span-store.ts';
@@ -116,7 +117,9 @@ export interface CallEdge {
 /** `baggage`: of the call, which names the function that made it. */
 export function edgeOf(span: SpanRecord, baggage: string): CallEdge | undefined {
   const to = span.pending === true ? undefined : endOf(span);
-  return to && { from: functionIdIn(baggage), to, isError: span.status === 'error' };
+  const from = functionIdIn(baggage);
+  const isId = from !== undefined && Buffer.byteLength(from) <= ID_BYTES_MAX;
+  return to && { from: isId ? from : undefined, to, isError: span.status === 'error' };
 }
 
 const ENQUEUE = /^enqueue .* → (.+)$/;

@@ -95,7 +95,7 @@ export class CountersFeed extends Feed {
     const { builtIns, module } = this.context;
     const { nowMs } = module.router;
     const answer = await builtIns
-      .ask('engine::metrics::calls', { start_time: nowMs - WINDOW_MS, end_time: nowMs })
+      .ask('engine::metrics::calls', { start_time: nowMs - WINDOW_MS, end_time: nowMs, by_function: false })
       .catch(() => undefined);
     if (answer === undefined) return undefined;
     const { total, since_ms, start_ms } = answer;

@@ -40,7 +40,9 @@ export function telemetryRoutes({ builtIns }: ConsoleContext): readonly Route[] 
       return await histogramOf({ builtIns }, body);
     }),
     reading('DELETE /logs', validateNoQuery, () => builtIns.ask('engine::logs::clear', {})),
-    reading('GET /calls', validateCallsQuery, ({ query }) => builtIns.ask('engine::metrics::calls', query)),
+    reading('GET /calls', validateCallsQuery, ({ query }) => {
+      return builtIns.ask('engine::metrics::calls', { ...query, by_function: query.function_id !== undefined });
+    }),
     reading('GET /metrics', validateMetricsQuery, ({ query }) => builtIns.ask('engine::metrics::list', query)),
     reading('GET /rollups', validateRollupsQuery, ({ query }) => builtIns.ask('engine::rollups::list', query)),
     reading('GET /alerts', validateNoQuery, () => builtIns.ask('engine::alerts::list', {})),

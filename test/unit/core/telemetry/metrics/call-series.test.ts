@@ -31,6 +31,15 @@ test('[O8] every call of a window is counted in exactly one point, for any windo
   });
 });
 
+test('[O8] sums cover all of the window, however short it is', () => {
+  forEachSeed(50, (random) => {
+    const series = new CallSeries(START_MS);
+    const [calledMs, laterMs] = [START_MS + (random.bits() % 20_000), random.bits() % 8_000];
+    series.add('f', calls(1), calledMs);
+    expect(series.total(series.window(calledMs, calledMs + laterMs, 0)).calls).toBe(1);
+  });
+});
+
 test('[O8] a window is answered from the finest level that reaches back far enough', () => {
   const series = new CallSeries(START_MS);
   const nowMs = START_MS + 100 * HOUR_MS;
@@ -52,6 +61,12 @@ test('[O8] cells beyond the limit drop the oldest bucket of the fullest level, w
   expect(series.total(recent).calls).toBe(20);
   const whole = series.window(START_MS, START_MS + 1_000_000, 10);
   expect(whole.step_ms).toBeGreaterThan(5_000);
+});
+
+test('[O8] ids that a sender makes up are counted up to a limit in each bucket', () => {
+  const series = new CallSeries(START_MS);
+  for (let at = 0; at < 20_000; at++) series.add(`made up ${at}`, calls(1), START_MS);
+  expect(series.total(series.window(START_MS, START_MS + 4_999, 1)).calls).toBe(8_192);
 });
 
 test('[O8] percentiles and times are those of the calls of the window', () => {

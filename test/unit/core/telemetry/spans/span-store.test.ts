@@ -73,6 +73,14 @@ describe('a store of spans', () => {
     expect(held()).not.toContain('slow too');
   });
 
+  test('[O7] keeps no trace of the engine itself longer than others', () => {
+    const { store } = newStore({ maxCount: 5 });
+    const internal: [string, string][] = [['function_id', 'engine::functions::list']];
+    store.add({ ...trace('internal', 'engine::functions::list', 900, 'error'), attributes: internal }, 1);
+    for (let at = 0; at < 10; at++) store.add(spanRecord({ trace_id: `fine ${at}`, name: 'GET /' }), 10 + at);
+    expect(store.trace('internal')).toBeUndefined();
+  });
+
   test('[O7] keeps the newest errors in half of its room, so that new traces always have the other half', () => {
     const { store } = newStore({ maxCount: 20 });
     for (let at = 0; at < 100; at++) store.add(trace(`failed ${at}`, 'a', 5, 'error'), at);
