@@ -66,9 +66,9 @@ function echo(payload: LogsListPayload): Required<LogsListPayload> {
 
 const clear: TelemetryFunction<'engine::logs::clear'> = {
   id: 'engine::logs::clear',
-  run(_given, { logs, disk }) {
+  run(_given, { logs, disk, nowMs }) {
     if (logs === undefined) return { success: true, message: 'Logs are not kept here' };
-    logs.clear();
+    logs.clear(nowMs);
     disk?.logs.clear();
     return { success: true };
   },

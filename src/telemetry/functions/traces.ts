@@ -104,7 +104,7 @@ const span: TelemetryFunction<'engine::traces::span'> = {
 const clear: TelemetryFunction<'engine::traces::clear'> = {
   id: 'engine::traces::clear',
   run(_given, stores) {
-    stores.spans?.clear();
+    stores.spans?.clear(stores.nowMs);
     stores.disk?.spans.clear();
     return { success: true };
   },

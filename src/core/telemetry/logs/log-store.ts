@@ -106,7 +106,8 @@ export class LogStore {
     return newestFirst.slice(Math.max(0, position - after), position + before + 1).reverse();
   }
 
-  clear(): void {
+  clear(nowMs: number): void {
+    this.#wholeSinceMs = nowMs;
     this.#recent.clear();
     this.#kept.clear();
   }

@@ -86,11 +86,10 @@ export class CallHistory {
       last_call_ms: this.#lastCallMs.get(id) ?? null,
       last_error: this.#lastErrors.of(id) ?? null,
     }));
-    const { points: ofTotal, ...total } = this.#functions.total(window);
     return {
       ...window,
       functions,
-      total: { ...total, points: withPoints ? ofTotal : [] },
+      total: this.#functions.total(window, withPoints),
       ...(withEdges && { edges: this.#edgesIn(startMs, endMs, functions) }),
     };
   }

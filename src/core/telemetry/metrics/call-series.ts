@@ -109,7 +109,7 @@ export class CallSeries {
   }
 
   /** The sum over all rows. */
-  total(window: CallWindow): CallSums & { readonly points: readonly CallPoint[] } {
+  total(window: CallWindow, withPoints = false): CallSums & { readonly points: readonly CallPoint[] } {
     const whole = new Cell();
     const points: Cell[] = [];
     for (const [startMs, cells] of this.#level(window.level).buckets) {
@@ -117,10 +117,10 @@ export class CallSeries {
       const at = Math.floor((startMs - window.start_ms) / window.step_ms);
       for (const cell of cells.values()) {
         whole.addCell(cell);
-        pointAt(points, at).addCell(cell);
+        if (withPoints) pointAt(points, at).addCell(cell);
       }
     }
-    return { ...whole.sums(), points: pointsOf(points, window) };
+    return { ...whole.sums(), points: withPoints ? pointsOf(points, window) : [] };
   }
 
   #levelFor(startMs: number): number {

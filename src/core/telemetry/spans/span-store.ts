@@ -99,7 +99,8 @@ export class SpanStore {
     if (this.#isFull()) this.#makeRoom(trace);
   }
 
-  clear(): void {
+  clear(nowMs: number): void {
+    this.#wholeSinceMs = nowMs;
     this.#traces.clear();
     this.#recent = new TraceQueue();
     this.#kept = new TraceQueue();
@@ -181,7 +182,6 @@ export class SpanStore {
     const [oldest] = trace.spans.values();
     if (oldest === undefined) return this.#drop(trace);
     trace.leave(oldest);
-    trace.cutCount++;
     this.#resize(trace, -1, -oldest.bytes);
     const startMs = oldest.record.start_time_unix_nano / 1e6;
     this.#cutSinceMs = Math.max(this.#cutSinceMs ?? 0, Math.min(startMs, trace.lastArrivalMs));

@@ -20,8 +20,6 @@ export class Trace {
   bytes = 0;
   /** When its last span arrived, Unix milliseconds. */
   lastArrivalMs = 0;
-  /** Spans of it that left for lack of room. */
-  cutCount = 0;
   /** Set by the queue that it is in. */
   queue: TraceQueue | undefined;
   previous: Trace | undefined;

@@ -187,7 +187,7 @@ function useDashboardData(internal: boolean): AttentionInput {
     triggers: useDashboardQuery('triggers', (signal) => call('GET /triggers', { query: { status: 'Error' }, signal }))
       ?.items,
     functions: useDashboardQuery(`functions ${internal} ${rangeLabel(range)}`, (signal) => {
-      const asked = { ...query, ...boundsOf(range, Date.now()), internal, recent: true, sort: 'calls', order: 'desc' };
+      const asked = { ...query, ...boundsOf(range, Date.now()), internal, recent: true, sort: 'calls' };
       return call('GET /functions', { query: { ...asked, order: 'desc' }, signal });
     })?.items,
     workers: useDashboardQuery('workers', (signal) => call('GET /workers', { query, signal }))?.items,
