@@ -39,6 +39,8 @@ export default async function runTelemetryTask(task: TelemetryTask): Promise<unk
     }
     case 'measure':
       return host.measure(task.windows);
+    case 'adopt':
+      return host.adopt(task.payloads);
     case 'tick':
       return host.tick();
     case 'stop':

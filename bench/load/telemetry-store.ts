@@ -34,7 +34,7 @@ const FILTERS: Readonly<Record<string, object>> = {
 };
 
 const NOTHING: TelemetryBatch = {
-  ...{ spanRows: [], logs: [], frames: [], goneSources: [], calls: [] },
+  ...{ spanRows: [], logs: [], frames: [], payloads: [], goneSources: [], calls: [] },
   workers: { spawns: 0, deaths: 0 },
 };
 
@@ -87,7 +87,7 @@ function startClient(): TelemetryClient {
   const settings = resolveTelemetry(checked.value, {});
   const write = (line: string) => process.stderr.write(`${line}\n`);
   const started = new TelemetryClient({
-    options: { settings, service, exporter: undefined, console: undefined },
+    options: () => ({ settings, service, exporter: undefined, console: undefined }),
     markKey: () => 'key of this benchmark',
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry'),

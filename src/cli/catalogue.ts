@@ -166,6 +166,16 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/watch/runs.ts')).runs,
     },
     {
+      name: 'run show',
+      summary: 'Show the input and the output of one run.',
+      load: async () => (await import('./commands/watch/run-payloads.ts')).runShow,
+    },
+    {
+      name: 'run again',
+      summary: 'Call the function of a run again, with the same input.',
+      load: async () => (await import('./commands/watch/run-payloads.ts')).runAgain,
+    },
+    {
       name: 'trace list',
       summary: 'List the traces that the engine keeps, newest first.',
       load: async () => (await import('./commands/watch/trace-list.ts')).traceList,

@@ -7,6 +7,7 @@
 //   - The thread starts late where nothing needs it: the engine is ready sooner, and a short run needs no thread.
 //   - A task that fails loses only its batch. A thread that ends is started again; what it kept is lost and counted.
 
+import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import type {
   DroppedTelemetry,
   SourceGauges,
@@ -42,7 +43,8 @@ export type TelemetryThread = OwnThread<TelemetryTask, TelemetryAnswers[Telemetr
 export type RollupThread = OwnThread<RollupTask, RollupAnswers[RollupTask['kind']]>;
 
 export interface TelemetryClientOptions {
-  readonly options: Omit<TelemetryHostOptions, 'markKey'>;
+  /** Called when the thread starts. */
+  readonly options: () => Omit<TelemetryHostOptions, 'markKey'>;
   /** Called when the thread starts: the store that keeps it is open by then. */
   readonly markKey: () => string;
   /** Whether data observed at the very end is not needed: it is kept in memory only. */
@@ -139,6 +141,11 @@ export class TelemetryClient implements TelemetrySink {
     return answer ?? { error: UNAVAILABLE };
   }
 
+  /** The rules for payloads have changed. */
+  adopt(payloads: PayloadSettings): void {
+    if (this.#thread !== undefined) void this.#run(this.#thread, { kind: 'adopt', payloads });
+  }
+
   async measure(windows: readonly MetricWindow[]): Promise<readonly Measured[]> {
     const thread = this.#startThread();
     return (thread && (await this.#run(thread, { kind: 'measure', windows }))) ?? [];
@@ -181,7 +188,7 @@ export class TelemetryClient implements TelemetrySink {
     const thread = this.#thread;
     if (thread === undefined) return;
     const { options, markKey } = this.#options;
-    void this.#run(thread, { kind: 'open', options: { ...options, markKey: markKey() } });
+    void this.#run(thread, { kind: 'open', options: { ...options(), markKey: markKey() } });
   }
 
   #tick(): void {
@@ -282,8 +289,9 @@ export class TelemetryClient implements TelemetrySink {
     });
   }
 
-  #loseBatch({ spanRows, logs, frames }: TelemetryBatch): void {
+  #loseBatch({ spanRows, payloads, logs, frames }: TelemetryBatch): void {
     this.#lose('spans', spanRows.length / ROW_LENGTH + frames.filter(({ kind }) => kind === 'OTLP').length);
+    this.#lose('payloads', payloads.length);
     this.#lose('logs', logs.length + frames.filter(({ kind }) => kind === 'LOGS').length);
     this.#lose('metrics', frames.filter(({ kind }) => kind === 'MTRC').length);
   }

@@ -9,6 +9,8 @@ import { EngineCounters, peerName } from '../core/telemetry/metrics/engine-count
 import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
 import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
 import { MetricStore, type RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
+import { PayloadStore } from '../core/telemetry/payloads/payload-store.ts';
 import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/records/intake.ts';
 import { BatchOpener } from '../core/telemetry/records/open-batch.ts';
 import { type LogRecord, type MetricRecord, recordBytes } from '../core/telemetry/records/records.ts';
@@ -53,7 +55,7 @@ const DISK_MS = 1_000;
 
 export class TelemetryHost {
   readonly #context: HostContext;
-  readonly #settings: TelemetrySettings;
+  #settings: TelemetrySettings;
   readonly #startedMs: number;
   readonly #opener: BatchOpener;
   #exporter: TelemetryExporter | undefined;
@@ -63,6 +65,7 @@ export class TelemetryHost {
   #diskTrouble: string | undefined;
   #stopWriting = (): void => {};
   readonly #spans: SpanStore | undefined;
+  readonly #payloads: PayloadStore | undefined;
   readonly #logs: LogStore | undefined;
   readonly #metrics: MetricStore | undefined;
   readonly #counters = new EngineCounters();
@@ -88,7 +91,12 @@ export class TelemetryHost {
       isQuiet: (traceId) => quietTraces.isMarked(traceId),
     });
     if (traces.enabled && isKept(traces.exporter)) {
+      const payloads = new PayloadStore(settings.payloads.memoryMaxBytes, (count) =>
+        this.#drop('payloads', 'limit', count),
+      );
       this.#spans = new SpanStore(traces, (count) => this.#drop('spans', 'limit', count));
+      this.#spans.onLeave = (traceId) => payloads.forget(traceId);
+      this.#payloads = payloads;
     }
     // Records older than the configured age were kept as long as intended: that is not a loss.
     if (logs.enabled && isKept(logs.exporter)) {
@@ -160,6 +168,9 @@ export class TelemetryHost {
     for (const { kind, reason, count } of opened.dropped) this.#drop(kind, reason, count);
     const firings = this.#keepLogs(opened, wanted);
     this.#keepSpans(opened);
+    for (const pair of batch.payloads) {
+      if (this.#spans?.trace(pair.traceId) !== undefined) this.#payloads?.add(pair);
+    }
     const points = this.#keepMetrics(opened);
     this.#disk?.add(this.#spans === undefined ? [] : opened.spans, this.#logs === undefined ? [] : opened.logs);
     const nowMs = this.#context.clock.nowMs();
@@ -167,6 +178,13 @@ export class TelemetryHost {
     this.#functions.add(opened.calls, opened.workers);
     this.#history.add(opened, nowMs);
     return { ...this.tick(), firings, points: packPoints(points), gauges: opened.gauges };
+  }
+
+  /** The rules for payloads have changed. */
+  adopt(payloads: PayloadSettings): null {
+    this.#settings = { ...this.#settings, payloads };
+    this.#payloads?.adopt(payloads.memoryMaxBytes);
+    return null;
   }
 
   /** Time has passed: records that are too old leave, also while none arrive. */
@@ -230,6 +248,7 @@ export class TelemetryHost {
       startedMs: this.#startedMs,
       settings: this.#settings,
       spans: this.#spans,
+      payloads: this.#payloads,
       logs: this.#logs,
       disk: this.#disk,
       metrics: this.#metrics,

@@ -3,6 +3,7 @@
 // Metric points pass through the router's thread on their way to the rollup thread: it forwards the bytes unread.
 
 import type { HistogramCounts, RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import type {
   DroppedTelemetry,
   ServiceIdentity,
@@ -21,6 +22,7 @@ export type TelemetryTask =
   | { readonly kind: 'batch'; readonly batch: TelemetryBatch; readonly wanted: WantedLogs }
   | { readonly kind: 'ask'; readonly functionId: string; readonly payload: Uint8Array | undefined }
   | { readonly kind: 'measure'; readonly windows: readonly MetricWindow[] }
+  | { readonly kind: 'adopt'; readonly payloads: PayloadSettings }
   | { readonly kind: 'tick' }
   | { readonly kind: 'stop'; readonly withinMs: number };
 
@@ -93,6 +95,7 @@ export interface TelemetryAnswers {
   readonly batch: BatchAnswer;
   readonly ask: AskAnswer;
   readonly measure: readonly Measured[];
+  readonly adopt: null;
   readonly tick: Pick<BatchAnswer, 'dropped' | 'stored' | 'exports' | 'exportChanges'>;
   readonly stop: Pick<BatchAnswer, 'dropped'>;
 }

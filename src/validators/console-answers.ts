@@ -11,6 +11,7 @@ export const answerChecks = {
   'engine::traces::clear': typia.createIs<TelemetryAnswers['engine::traces::clear']>(),
   'engine::traces::group_by': typia.createIs<TelemetryAnswers['engine::traces::group_by']>(),
   'engine::traces::edges': typia.createIs<TelemetryAnswers['engine::traces::edges']>(),
+  'engine::traces::payloads': typia.createIs<TelemetryAnswers['engine::traces::payloads']>(),
   'engine::traces::runs': typia.createIs<TelemetryAnswers['engine::traces::runs']>(),
   'engine::traces::facets': typia.createIs<TelemetryAnswers['engine::traces::facets']>(),
   'engine::logs::clear': typia.createIs<TelemetryAnswers['engine::logs::clear']>(),

@@ -75,6 +75,7 @@ export const answerChecks = {
   'GET /functions/{id}/runs': typia.createValidate<AnswerOf<'GET /functions/{id}/runs'>>(),
   'GET /calls': typia.createValidate<AnswerOf<'GET /calls'>>(),
   'GET /traces/{id}': typia.createValidate<AnswerOf<'GET /traces/{id}'>>(),
+  'GET /traces/{id}/spans/{span}/payloads': typia.createValidate<AnswerOf<'GET /traces/{id}/spans/{span}/payloads'>>(),
   'GET /traces/{id}/spans/{span}': typia.createValidate<AnswerOf<'GET /traces/{id}/spans/{span}'>>(),
   'DELETE /traces': typia.createValidate<AnswerOf<'DELETE /traces'>>(),
   'POST /logs/search': typia.createValidate<AnswerOf<'POST /logs/search'>>(),

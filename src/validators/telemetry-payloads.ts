@@ -13,6 +13,7 @@ import type {
   TracesFacetsPayload,
   TracesGroupByPayload,
   TracesListPayload,
+  TracesPayloadsPayload,
   TracesRunsPayload,
   TracesSpanPayload,
   TracesTreePayload,
@@ -24,6 +25,7 @@ export const validateTracesSpan = typia.createValidate<TracesSpanPayload>();
 export const validateTracesEdges = typia.createValidate<TracesEdgesPayload>();
 export const validateTracesGroupBy = typia.createValidate<TracesGroupByPayload>();
 export const validateTracesRuns = typia.createValidate<TracesRunsPayload>();
+export const validateTracesPayloads = typia.createValidate<TracesPayloadsPayload>();
 export const validateTracesFacets = typia.createValidate<TracesFacetsPayload>();
 export const validateLogsList = typia.createValidate<LogsListPayload>();
 export const validateLogsSearch = typia.createValidate<LogsSearchPayload>();

@@ -2,6 +2,7 @@
 // client types its calls by this table, and tests compare the engine's answers with it.
 
 import type { CallsAnswer } from '../../core/telemetry/metrics/call-history.ts';
+import type { PayloadsAnswer } from '../../core/telemetry/payloads/payloads-answer.ts';
 import type { Run } from '../../core/telemetry/spans/runs.ts';
 import type { List, ListQuery, Removed } from './envelope.ts';
 import type { FlowGraph, FlowLayout, FlowLayoutPut, FlowQuery } from './flow.ts';
@@ -150,6 +151,7 @@ export interface Routes {
   'GET /traces/facets': Get<TraceFacets, { start_time?: number; end_time?: number }>;
   'GET /traces/{id}': Get<TraceDetail, TraceQuery>;
   'GET /traces/{id}/spans/{span}': Get<SpanRow>;
+  'GET /traces/{id}/spans/{span}/payloads': Get<PayloadsAnswer>;
   'GET /traces/{id}/export': Get<unknown, { format?: TraceExportFormat }>;
   'DELETE /traces': Get<Cleared>;
 

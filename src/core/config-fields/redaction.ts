@@ -2,6 +2,7 @@
 // them can disagree. The rule is by key, never by whether a value looks like a secret.
 
 import { JSON_DEPTH_MAX } from '../../protocol/frames/limits.ts';
+import { isExactNumber } from '../calls/exact-json.ts';
 
 export const REDACTED = '[redacted]';
 
@@ -119,7 +120,9 @@ function redactProperties(value: object, above: Set<object>): Record<string, unk
   return copy;
 }
 
+/** Numbers that are kept as they were written are objects too. */
 function isContainer(value: object): boolean {
+  if (isExactNumber(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }

@@ -3,6 +3,7 @@
 
 import { readPattern } from '../../core/access/pattern.ts';
 import {
+  either,
   fields,
   flag,
   integer,
@@ -24,6 +25,7 @@ import {
   ALERT_WINDOW_SECONDS_MAX,
   type OPERATOR_WORDS,
 } from '../../core/telemetry/metrics/alert-rules.ts';
+import { PAYLOAD_MODES } from '../../core/telemetry/payloads/payload-rules.ts';
 import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
 
 const MIB = 1024 * 1024;
@@ -173,6 +175,25 @@ export const otelConfig = fields({
   logs_flush_interval_ms: optional(
     integer({ ...RANGES.intervalMs, help: 'Longest wait for one, 5000. OTEL_LOGS_FLUSH_INTERVAL_MS' }),
   ),
+  payloads: optional(
+    either(
+      oneOf(PAYLOAD_MODES),
+      mapOf(oneOf(PAYLOAD_MODES), { help: 'By pattern of function ids; the first that matches decides' }),
+    ),
+    'Keeps inputs and outputs of calls: off, errors, sampled, all; or a map of patterns to these; off',
+  ),
+  payload_sampling_ratio: number({
+    ...RANGES.ratio,
+    default: 0.1,
+    help: 'With sampled: the share of traces of which all calls are kept, in addition to those that failed',
+  }),
+  payload_max_bytes: integer({
+    min: 256,
+    max: 4 * MIB,
+    default: 64 * 1024,
+    help: 'Bytes kept of one input or output; a longer one is cut',
+  }),
+  payload_memory_max_bytes: integer({ ...RANGES.bytes, default: 32 * MIB, help: 'Bytes of all that are kept' }),
   trace_storage: optional(storageConfig, 'Keeps spans and logs on the disk too; without it in memory only'),
   level: optional(oneOf(WORDS.level, { help: "Lowest level of the engine's own lines on the console, info" })),
   format: optional(oneOf(WORDS.format, { help: 'How they look, default' })),
@@ -207,7 +228,7 @@ function emptyConfig(): OtelConfig {
   return checked.value;
 }
 
-function findContradictions({ alerts, sampling }: OtelConfig): readonly FieldProblem[] {
+function findContradictions({ alerts, sampling, payloads }: OtelConfig): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const names = new Set<string>();
   for (const [index, { name, action }] of alerts.entries()) {
@@ -227,6 +248,11 @@ function findContradictions({ alerts, sampling }: OtelConfig): readonly FieldPro
       if (read.ok) continue;
       problems.push({ path: ['sampling', 'rules', index, key], at: 'value', message: `The pattern ${read.reason}.` });
     }
+  }
+  for (const functions of typeof payloads === 'object' ? Object.keys(payloads) : []) {
+    const read = readPattern(functions);
+    if (read.ok) continue;
+    problems.push({ path: ['payloads', functions], at: 'key', message: `The pattern ${read.reason}.` });
   }
   return problems;
 }

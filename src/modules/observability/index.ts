@@ -36,7 +36,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const { router, clock, logger, random } = context;
   const identity = identityOf(settings, context);
   const triggers = new LogTriggers({ router, clock, random, logger });
-  const client = createClient(context, settings, identity, { triggers, logsRatio: () => settings.logs.samplingRatio });
+  const client = createClient(context, () => settings, identity, triggers);
   const collector = createCollector(context, settings, client);
   const alerts = new Alerts({
     rules: settings.alerts,
@@ -74,6 +74,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
         commit() {
           settings = next;
           collector.adopt(collectorSettings(next));
+          client.adopt(next.payloads);
           alerts.exchange(next.alerts);
           warnOfUnmeasured(next, logger);
         },
@@ -90,14 +91,14 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   };
 }
 
-/** Sampling rules and alerts can change at any time; stores and exporters keep their settings. */
+/** Sampling rules, rules for payloads and alerts can change at any time; stores and exporters keep their settings. */
 function fixedOffence(before: TelemetrySettings, after: TelemetrySettings): string | undefined {
-  const { sampling: _one, alerts: _other, ...fixed } = before;
-  const { sampling: _s, alerts: _a, ...wanted } = after;
+  const { sampling: _one, alerts: _other, payloads: _third, ...fixed } = before;
+  const { sampling: _s, alerts: _a, payloads: _p, ...wanted } = after;
   if (isDeepStrictEqual(fixed, { ...wanted, logs: { ...wanted.logs, samplingRatio: fixed.logs.samplingRatio } })) {
     return undefined;
   }
-  return 'only sampling, logs_sampling_ratio and alerts can change while the engine runs';
+  return 'only sampling, logs_sampling_ratio, payloads and alerts can change while the engine runs';
 }
 
 /** An alert on a metric that is not kept never fires. */
@@ -128,24 +129,19 @@ function identityOf({ resource }: TelemetrySettings, { version, environment }: M
 
 function createClient(
   { router, clock, logger, threads, environment }: ModuleContext,
-  settings: TelemetrySettings,
+  settings: () => TelemetrySettings,
   identity: ServiceIdentity,
-  { triggers, logsRatio }: { readonly triggers: LogTriggers; readonly logsRatio: () => number },
+  triggers: LogTriggers,
 ): TelemetryClient {
-  const options = {
-    settings,
-    service: identity,
-    exporter: exporterOptions(settings, identity, environment),
-    console: logger.console,
-  };
+  const exporter = exporterOptions(settings(), identity, environment);
   return new TelemetryClient({
-    options,
+    options: () => ({ settings: settings(), service: identity, exporter, console: logger.console }),
     markKey: () => router.quietTraces.key,
-    isForMemoryOnly: options.exporter === undefined && settings.disk === undefined,
+    isForMemoryOnly: exporter === undefined && settings().disk === undefined,
     createThread: () => threads.own('telemetry', true),
     createRollupThread: () => threads.own('rollups'),
     noteGauges: (gauges) => router.observer?.noteGauges(gauges),
-    wantedLogs: () => ({ levels: triggers.wanted, ratio: logsRatio() }),
+    wantedLogs: () => ({ levels: triggers.wanted, ratio: settings().logs.samplingRatio }),
     fireLogs: (firings) => triggers.fire(firings),
     dropped: ({ kind, reason, count }) => router.count('telemetry.dropped', `${kind},${reason}`, count),
     ...{ clock, logger },

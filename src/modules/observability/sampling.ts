@@ -2,7 +2,7 @@
 
 import type { BuiltinAnswers } from '../../console/api/builtin-answers.ts';
 import { type Pattern, readPattern } from '../../core/access/pattern.ts';
-import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import { isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { CollectorSettings } from '../../core/telemetry/spans/collector.ts';
 import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
@@ -28,6 +28,7 @@ export function collectorSettings(settings: TelemetrySettings): CollectorSetting
     hasLogs: logs.enabled,
     logsRatio: logs.samplingRatio,
     // Figures of functions and the values that a rule compares are counted, whether or not metrics are kept.
+    payloads: traces.enabled && isKept(traces.exporter) ? settings.payloads : undefined,
     hasMetrics: metrics.enabled || traces.enabled || alerts.some(({ enabled }) => enabled),
   };
 }

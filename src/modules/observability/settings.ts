@@ -8,6 +8,7 @@ import {
   type AlertRule,
   OPERATOR_WORDS,
 } from '../../core/telemetry/metrics/alert-rules.ts';
+import type { PayloadSettings } from '../../core/telemetry/payloads/payload-rules.ts';
 import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
 import {
   type DiskSettings,
@@ -44,6 +45,7 @@ export function resolveTelemetry(config: OtelConfig, env: Environment): Telemetr
     },
     traces: tracesOf(config, read, isAsked),
     sampling: samplingOf(config, read),
+    payloads: payloadsOf(config),
     metrics: metricsOf(config, read, isAsked),
     logs: logsOf(config, read, isAsked),
     otlp: otlpOf(config),
@@ -72,6 +74,16 @@ function samplingOf({ sampling, sampling_ratio: ratio }: OtelConfig, read: Varia
     rules: rules.map(({ operation, service, rate }) => ({ operation, service, rate })),
     parentBased: sampling?.parent_based ?? true,
     maxTracesPerSecond: sampling?.rate_limit?.max_traces_per_second,
+  };
+}
+
+function payloadsOf({ payloads = 'off', ...config }: OtelConfig): PayloadSettings {
+  const rules = typeof payloads === 'string' ? { '*': payloads } : payloads;
+  return {
+    rules: Object.entries(rules).map(([functions, mode]) => ({ functions, mode })),
+    samplingRatio: config.payload_sampling_ratio,
+    maxBytes: config.payload_max_bytes,
+    memoryMaxBytes: config.payload_memory_max_bytes,
   };
 }
 

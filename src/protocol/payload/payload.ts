@@ -4,7 +4,7 @@
 // A payload of bytes is a view of the message it arrived in: it is valid until the callback for that message returns.
 
 import { isUtf8 } from 'node:buffer';
-import { asRawJson, detach, RAW_NULL, type RawJson } from '../json/byte-string.ts';
+import { asByteString, asRawJson, type ByteString, detach, RAW_NULL, type RawJson } from '../json/byte-string.ts';
 import { skipSpace, skipValue } from '../json/json-scan.ts';
 import { emptySections, OWN_SHAPE, readSections, referenceAt } from './compact-layout.ts';
 
@@ -146,6 +146,17 @@ export class Payload {
       if (number !== OWN_SHAPE && !visit(number)) return false;
     }
     return true;
+  }
+
+  /**
+   * The first bytes of a value that arrived as JSON, unchecked and in memory of their own; `undefined` for a packed
+   * one.
+   */
+  jsonBeginning(bytesMax: number): ByteString | undefined {
+    if (this.#form !== undefined) return undefined;
+    if (this.#bytes === undefined) return asByteString(detach((this.#text ?? RAW_NULL).slice(0, bytesMax)));
+    const end = Math.min(this.#end, this.#start + bytesMax);
+    return asByteString(this.#bytes.toString('latin1', this.#start, end));
   }
 
   /** Writes the bytes at `at`; the target has room for `byteLength`. */

@@ -9,7 +9,7 @@ import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../pro
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { ModuleExecutor } from '../builtin.ts';
 import type { Caller, CallRequest, HandedCall, RouterContext } from '../context.ts';
-import { countDeferred, endCall } from '../session/observe.ts';
+import { countDeferred, endCall, notePayload } from '../session/observe.ts';
 import { Session } from '../session/session.ts';
 import { type CallerRef, type Outcome, outcomeOf } from './call.ts';
 
@@ -24,6 +24,8 @@ export function openCall(
   if (request.caller === undefined && context.observer !== undefined && request.isInternal !== true) {
     countDeferred(context.observer, functionId);
   }
+  const payloads = context.observer?.payloads;
+  if (span !== undefined && payloads !== undefined) notePayload(payloads, span, functionId, request);
   if (request.caller instanceof Session) request.caller.callsAwaited++;
   const call = context.calls.open({
     functionId,

@@ -3,6 +3,8 @@
 import type { Refusal } from '../../core/calls/refusal.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { QuietTraces } from '../../core/telemetry/logs/quiet-traces.ts';
+import type { PayloadCapture } from '../../core/telemetry/payloads/payload-capture.ts';
+import { isOwnFunction } from '../../core/telemetry/records/own-functions.ts';
 import type { Begun, Collector } from '../../core/telemetry/spans/collector.ts';
 import { isSampled, traceIdOf } from '../../core/telemetry/spans/context.ts';
 import { attributeText, type OpenSpan, RUN_BYTES } from '../../core/telemetry/spans/span-rows.ts';
@@ -24,7 +26,7 @@ const UNTRACED =
 /** A call begins: its span, or its context without one; `UNTRACED` only where that is useful. */
 export function beginCall(observer: Collector, functionId: string, request: CallRequest, canBeUntraced = false): Begun {
   const { traceparent, baggage, from, trigger } = request;
-  const isOwn = isEngines(functionId);
+  const isOwn = isOwnFunction(functionId);
   if (isOwn && UNTRACED.test(functionId)) return undefined;
   const service = from?.profile?.name ?? '';
   const begun = canBeUntraced
@@ -70,8 +72,17 @@ export function spanOf(begun: Begun): OpenSpan | undefined {
 /** A call that was handed to no worker. */
 export function noteRefused(observer: Collector, request: CallRequest, refusal: Refusal): void {
   const functionId = detach(request.functionId.slice(0, ID_BYTES_MAX));
-  const begun = beginCall(observer, functionId, request);
-  endRefused(observer, functionId, spanOf(begun), refusal);
+  const span = spanOf(beginCall(observer, functionId, request));
+  if (span !== undefined && observer.payloads !== undefined) {
+    notePayload(observer.payloads, span, functionId, request);
+    observer.payloads.end(span, undefined, true);
+  }
+  endRefused(observer, functionId, span, refusal);
+}
+
+/** What the engine's own functions get and answer is administration, and may hold what its users may not see. */
+export function notePayload(payloads: PayloadCapture, span: OpenSpan, functionId: string, { data }: CallRequest): void {
+  if (!isOwnFunction(functionId)) payloads.begin(span, functionId, data);
 }
 
 export function endRefused(
@@ -141,6 +152,7 @@ export function endCall(
   const nowMs = endedMs ?? clock.monotonicMs();
   if (isCounted) countEnd(observer, call.functionId, nowMs - call.startedMs, error?.code);
   if (outcome.result !== undefined) span?.add(RUN_BYTES.output, String(outcome.result.byteLength));
+  if (span !== undefined) observer.payloads?.end(span, outcome.result, outcome.error !== undefined);
   endSpan(observer, span, error, nowMs);
 }
 
@@ -188,7 +200,7 @@ export function beginFiring(
   if (typeof begun !== 'object') return begun;
   begun.add('trigger.type', type);
   begun.add('trigger.id', id);
-  begun.add('iii.function.kind', isEngines(functionId) ? 'internal' : 'user');
+  begun.add('iii.function.kind', isOwnFunction(functionId) ? 'internal' : 'user');
   return begun;
 }
 
@@ -256,19 +268,12 @@ const NO_ERROR: Partial<ErrorFields> = {};
 
 /** Metrics count the work of workers and users, not the calls of the console (API-2). */
 function countEnd(observer: Collector, functionId: string, durationMs: number, code: string | undefined): void {
-  if (!isEngines(functionId)) observer.callEnded(functionId, durationMs, code);
+  if (!isOwnFunction(functionId)) observer.callEnded(functionId, durationMs, code);
 }
 
 export function countDeferred(observer: Collector, functionId: string): void {
-  if (!isEngines(functionId)) observer.callDeferred(functionId);
+  if (!isOwnFunction(functionId)) observer.callDeferred(functionId);
 }
-
-/** Of the engine itself, and of the code that supervises the configured workers and handles dead letters. */
-function isEngines(functionId: string): boolean {
-  return OWN_FAMILIES.some((family) => functionId.startsWith(family));
-}
-
-const OWN_FAMILIES = ['engine::', 'worker::', 'svc::queue::'];
 
 interface ErrorFields {
   readonly code: string;

@@ -9,6 +9,8 @@ import type { DurationSummary, EngineCounters } from '../../core/telemetry/metri
 import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics/engine-metrics.ts';
 import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
 import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
+import type { PayloadStore } from '../../core/telemetry/payloads/payload-store.ts';
+import type { PayloadsAnswer } from '../../core/telemetry/payloads/payloads-answer.ts';
 import type { MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Retention } from '../../core/telemetry/records/retention.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
@@ -31,6 +33,7 @@ export interface TelemetryAnswers {
   'engine::traces::group_by': SpanGroups;
   'engine::traces::edges': TraceEdges;
   'engine::traces::runs': RunPage & Page & Retained;
+  'engine::traces::payloads': PayloadsAnswer;
   'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
   'engine::logs::list': LogPage & { query?: unknown; timestamp: number };
   'engine::logs::clear': Cleared;
@@ -85,6 +88,8 @@ export interface TelemetryStores {
   readonly startedMs: number;
   readonly settings: TelemetrySettings;
   readonly spans: SpanStore | undefined;
+  /** Of the spans. */
+  readonly payloads: PayloadStore | undefined;
   readonly logs: LogStore | undefined;
   /** Set where spans and logs are kept on the disk too. */
   readonly disk: DiskHistory | undefined;
@@ -109,6 +114,7 @@ export const DESCRIPTIONS = {
   'engine::traces::group_by': 'Counts and times spans by the value of an attribute',
   'engine::traces::edges': 'Counts which functions called which functions, queues, states and streams',
   'engine::traces::runs': 'Lists the stored runs of a function, newest first',
+  'engine::traces::payloads': 'Shows the input and the output of one call, where they are kept',
   'engine::traces::facets': 'Lists attribute keys with their frequent values, and services, of stored spans',
   'engine::logs::list': 'Lists log records, newest first',
   'engine::logs::clear': 'Forgets all stored log records',

@@ -37,6 +37,12 @@ export interface TracesSpanPayload {
   span_id: string;
 }
 
+export interface TracesPayloadsPayload {
+  trace_id: string;
+  /** The engine's span of the call, or the worker's below it. */
+  span_id: string;
+}
+
 export interface TracesEdgesPayload {
   start_time?: number | null;
   end_time?: number | null;

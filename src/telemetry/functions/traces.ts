@@ -1,6 +1,7 @@
 // `engine::traces::…`
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
+import { payloadsAnswer } from '../../core/telemetry/payloads/payloads-answer.ts';
 import type { SpanRecord } from '../../core/telemetry/records/records.ts';
 import type { Retention } from '../../core/telemetry/records/retention.ts';
 import { listRuns } from '../../core/telemetry/spans/runs.ts';
@@ -14,6 +15,7 @@ import {
   validateTracesFacets,
   validateTracesGroupBy,
   validateTracesList,
+  validateTracesPayloads,
   validateTracesRuns,
   validateTracesSpan,
   validateTracesTree,
@@ -105,6 +107,7 @@ const clear: TelemetryFunction<'engine::traces::clear'> = {
   id: 'engine::traces::clear',
   run(_given, stores) {
     stores.spans?.clear(stores.nowMs);
+    stores.payloads?.clear();
     stores.disk?.spans.clear();
     return { success: true };
   },
@@ -169,7 +172,27 @@ const runs: TelemetryFunction<'engine::traces::runs'> = {
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
     const { function_id: functionId, errors_only: errorsOnly } = payload;
     const query = { ...timeRange(payload), functionId, errorsOnly: errorsOnly ?? false, offset, limit };
-    return { ...listRuns(spansOf(stores), query, stores.nowMs), offset, limit, retention: retentionOf(stores) };
+    const hasPayload = (span: SpanRecord) => stores.payloads?.pairOf(span.trace_id, span.span_id) !== undefined;
+    return {
+      ...listRuns(spansOf(stores), query, stores.nowMs, hasPayload),
+      offset,
+      limit,
+      retention: retentionOf(stores),
+    };
+  },
+};
+
+const payloads: TelemetryFunction<'engine::traces::payloads'> = {
+  id: 'engine::traces::payloads',
+  run(given, stores) {
+    const payload = readPayload(payloads.id, validateTracesPayloads, given);
+    const [traceId, spanId] = [payload.trace_id.toLowerCase(), payload.span_id.toLowerCase()];
+    const spans = spansOf(stores).trace(traceId)?.spans;
+    const span = spans?.get(spanId)?.record;
+    if (span === undefined) throw new Refusal('NOT_FOUND', `No span '${spanId}' of trace '${traceId}' is stored`);
+    return payloadsAnswer(span, spans?.get(span.parent_span_id ?? '')?.record, stores.settings.payloads, (of) =>
+      stores.payloads?.pairOf(traceId, of.span_id),
+    );
   },
 };
 
@@ -193,4 +216,14 @@ function spansOf({ spans }: TelemetryStores): SpanStore {
   throw new Refusal('memory_exporter_not_enabled', text);
 }
 
-export const traceFunctions: readonly TelemetryFunction[] = [list, tree, span, clear, groupBy, edges, runs, facets];
+export const traceFunctions: readonly TelemetryFunction[] = [
+  list,
+  tree,
+  span,
+  clear,
+  groupBy,
+  edges,
+  runs,
+  payloads,
+  facets,
+];

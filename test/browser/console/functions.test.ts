@@ -300,6 +300,41 @@ describe.skipIf(!hasChromium)('Functions', () => {
     expect(new URL(page.url()).searchParams.get('tab')).toBe('code');
   });
 
+  test('[FUN-10] a run shows its input and output, and "Run again" opens the input in the editor', async () => {
+    await using opened = await open('/functions?id=billing::charge');
+    const { page } = opened;
+    await fillInput(page, '{"amount": 12.50, "currency": "eur"}');
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    await page.getByRole('region', { name: 'Result' }).waitFor();
+    await page.goto(`${site.scene.url}/functions?id=billing::charge&tab=runs`);
+    await page.getByText('Input and output').first().click();
+    await page.getByRole('region', { name: 'Input' }).getByText('12.50').waitFor();
+    await page.getByRole('region', { name: 'Output' }).waitFor();
+    await page.getByRole('link', { name: 'Run billing::charge again with this input' }).click();
+    await page.getByRole('tab', { name: 'Invoke', selected: true }).waitFor();
+    await page.locator('.cm-content').first().getByText('12.50').waitFor();
+    expect(await page.getByRole('button', { name: 'Invoke', exact: true }).isEnabled()).toBe(true);
+  });
+
+  test('[FUN-10] An input of which a part is redacted is sent only when it is complete or accepted', async () => {
+    await using opened = await open('/functions?id=billing::charge');
+    const { page } = opened;
+    const invoke = page.getByRole('button', { name: 'Invoke', exact: true });
+    await fillInput(page, '{"amount": 7, "card": {"secret": "4711"}}');
+    await invoke.click();
+    await page.getByRole('region', { name: 'Result' }).waitFor();
+    await page.goto(`${site.scene.url}/functions?id=billing::charge&tab=runs`);
+    await page.getByText('Input and output').first().click();
+    await page.getByRole('link', { name: 'Run billing::charge again with this input' }).click();
+    await page.getByText('Secrets are redacted at /card/secret.').waitFor();
+    expect(await invoke.isDisabled()).toBe(true);
+    await page.getByRole('switch', { name: 'Send it as it is shown' }).click();
+    expect(await invoke.isEnabled()).toBe(true);
+    await fillInput(page, '{"amount": 7, "card": {"secret": "4712"}}');
+    await page.getByText('Secrets are redacted').waitFor({ state: 'detached' });
+    expect(await invoke.isEnabled()).toBe(true);
+  });
+
   test('[KEY-1] [ACC-3] The list is used by keyboard alone, and announces the active row', async () => {
     await using opened = await open();
     const { page } = opened;

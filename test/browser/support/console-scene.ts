@@ -40,7 +40,7 @@ export const ALL_MODULES = `  - {name: svc-state, config: {adapter: {name: kv, c
     config:
       queue_configs: {mail: {max_retries: 1, concurrency: 5, backoff_ms: 200}, audit: {type: standard}}
       adapter: {name: builtin, config: {store_method: in_memory}}
-  - {name: svc-observability, config: {enabled: true, exporter: memory, logs_enabled: true, metrics_enabled: true}}
+  - {name: svc-observability, config: {enabled: true, exporter: memory, logs_enabled: true, metrics_enabled: true, payloads: {'*': all}}}
 `;
 
 /** The same, with an alert that fires after the first failure. */

@@ -16,6 +16,7 @@ const CONFIG = `workers:
       enabled: true
       exporter: memory
       metrics_enabled: true
+      payloads: all
       alerts: [{name: any-call, metric: iii.invocations.total, threshold: 0, action: {type: log}}]
 `;
 
@@ -93,6 +94,42 @@ describe('observability commands', () => {
     const none = await svc('runs', 'orders::create', '--errors', '--since', '1s');
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toContain('No run matches. All traces since');
+  });
+
+  test('[console 6.6] run show prints input and output of one run, and run again repeats it', {
+    timeout: 60_000,
+  }, async () => {
+    await worker.call('orders::create', { sku: 'a1' });
+    const traceId = await waitFor('it is observed', async () => {
+      const { stdout } = await svc('runs', 'orders::create', '-n', '1', '--json');
+      const [run] = JSON.parse(stdout);
+      return run?.input_bytes > 2 && run.trace_id;
+    });
+    const shown = await svc('run', 'show', traceId);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      function_id: 'orders::create',
+      input: { value: { sku: 'a1' }, redacted: [] },
+      output: { value: { made: true } },
+    });
+    const again = await svc('run', 'again', traceId, 'orders::create');
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('{"made":true}') });
+    const unknown = await svc('run', 'show', traceId, 'orders::cancel');
+    expect(unknown.code).toBe(3);
+    expect(unknown.stderr).toContain('It has calls of: orders::create');
+  });
+
+  test('[console 6.6] run again sends no input of which a part is redacted', { timeout: 60_000 }, async () => {
+    await worker.serve('orders::pay', () => ({ paid: true }));
+    const before = worker.frames.length;
+    await worker.call('orders::pay', { card: { secret: '4711' } });
+    const traceId = await waitFor('it is observed', async () => {
+      const { stdout } = await svc('runs', 'orders::pay', '--json');
+      return JSON.parse(stdout)[0]?.trace_id;
+    });
+    const again = await svc('run', 'again', traceId, '--no-input');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toContain('nothing was called. Secrets are redacted at /card/secret.');
+    expect(worker.frames.length).toBe(before);
   });
 
   test('[console 6.6] [O7] an unknown trace is exit code 3, with what is stored, and an invalid id is exit code 2', {

@@ -22,6 +22,7 @@ export const OBSERVE_ALL: CollectorSettings = {
   hasLogs: true,
   logsRatio: 1,
   hasMetrics: true,
+  payloads: undefined,
 };
 
 export class Observed {

@@ -12,12 +12,12 @@ test('[O1] a rollup thread that has ended is an error for the caller, not for th
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => lines.push(line) });
   const ended: RollupThread = { run: () => Promise.reject(new Error('it ended')), close: async () => {} };
   const client = new TelemetryClient({
-    options: {
+    options: () => ({
       settings: resolveTelemetry(WITHOUT_ENTRY, {}),
       service: { serviceName: 'svc', engineVersion: '0.0.0', resource: {} },
       exporter: undefined,
       console: undefined,
-    },
+    }),
     markKey: () => 'key of this test',
     isForMemoryOnly: true,
     createThread: () => createOwnThread('telemetry', true),

@@ -18,6 +18,7 @@
 // O3: a record with `is_quiet` fires no log trigger. Log triggers fire with a cause of `QuietTraces` (quiet-traces.ts),
 // whose trace id marks everything that the firing causes, in any worker and language.
 
+import type { PayloadPair } from '../payloads/payload-capture.ts';
 import type { CallEdge } from '../spans/trace-edges.ts';
 import type { LogRecord, MetricRecord, SpanRecord } from './records.ts';
 
@@ -35,6 +36,8 @@ export interface TelemetrySink {
 export interface TelemetryBatch {
   /** Spans of the engine: ended ones, and those that began a while ago and have not ended. For `BatchOpener` alone. */
   readonly spanRows: readonly (string | number)[];
+  /** Inputs and outputs of calls whose spans are in this batch. */
+  readonly payloads: readonly PayloadPair[];
   /** Of `engine::log::*` and of the engine's own log lines; already sampled. */
   readonly logs: readonly LogRecord[];
   /** Frames of workers, unread. Their bytes belong to the batch. */
@@ -112,7 +115,7 @@ export interface OpenedBatch {
 }
 
 export interface DroppedTelemetry {
-  readonly kind: 'spans' | 'logs' | 'metrics';
+  readonly kind: 'spans' | 'logs' | 'metrics' | 'payloads';
   readonly reason: string;
   readonly count: number;
 }

@@ -3,6 +3,7 @@
 
 import { redactUrl } from '../../config-fields/redaction.ts';
 import type { AlertRule } from '../metrics/alert-rules.ts';
+import type { PayloadSettings } from '../payloads/payload-rules.ts';
 
 export type Exporter = 'memory' | 'otlp' | 'both';
 
@@ -83,6 +84,7 @@ export interface TelemetrySettings {
   readonly resource: ResourceSettings;
   readonly traces: TraceSettings;
   readonly sampling: ListedSampling;
+  readonly payloads: PayloadSettings;
   readonly metrics: MetricSettings;
   readonly logs: LogSettings;
   readonly otlp: OtlpSettings;

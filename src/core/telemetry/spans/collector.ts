@@ -10,6 +10,8 @@
 import { detach } from '../../../protocol/json/byte-string.ts';
 import { steadyTime } from '../../../protocol/steady-time.ts';
 import { CallStats } from '../metrics/call-stats.ts';
+import { PayloadCapture } from '../payloads/payload-capture.ts';
+import { keepsNoPayloads, type PayloadSettings } from '../payloads/payload-rules.ts';
 import type { SourceGauges, TelemetryFrame, TelemetryKind, TelemetrySink, WorkerGauges } from '../records/intake.ts';
 import type { LogRecord } from '../records/records.ts';
 import { isSampled, isTraceparent, spanIdOf, traceIdOf, UNTRACED } from './context.ts';
@@ -28,7 +30,7 @@ export interface CollectorContext {
   /** The engine is under pressure: hardly any trace is kept (L1). */
   isPressed(): boolean;
   /** Data was dropped, for that reason. */
-  dropped(kind: 'spans' | 'logs' | 'metrics', reason: string, times?: number): void;
+  dropped(kind: 'spans' | 'logs' | 'metrics' | 'payloads', reason: string, times?: number): void;
 }
 
 export interface CollectorSettings {
@@ -41,6 +43,8 @@ export interface CollectorSettings {
   /** 0 to 1. */
   readonly logsRatio: number;
   readonly hasMetrics: boolean;
+  /** Absent: spans are not kept here, and nothing else is. */
+  readonly payloads: PayloadSettings | undefined;
 }
 
 /** How long gathered data waits for more. A person may follow the log, or a trigger may wait for it. */
@@ -66,6 +70,8 @@ export type Begun = OpenSpan | string | undefined;
 export class Collector {
   settings: CollectorSettings;
   sampler: Sampler | undefined;
+  /** Of the calls with a span; absent where nothing of them is kept. */
+  payloads: PayloadCapture | undefined;
   readonly #context: CollectorContext;
   readonly #sink: TelemetrySink;
   readonly #stats = new CallStats();
@@ -96,6 +102,7 @@ export class Collector {
     this.#countedMs = context.monotonicMs();
     this.#steadyMs = steadyTime(context.nowMs, () => context.monotonicMs());
     this.#epochMs = this.#steadyMs() - this.#countedMs;
+    this.#adoptPayloads(settings.payloads);
   }
 
   /** Changes the sampling rules, from the next trace on. */
@@ -103,6 +110,15 @@ export class Collector {
     this.settings = settings;
     this.sampler = settings.sampling && new Sampler(settings.sampling);
     this.#spans.spansKept = settings.spansKept;
+    this.#adoptPayloads(settings.payloads);
+  }
+
+  #adoptPayloads(settings: PayloadSettings | undefined): void {
+    if (settings === undefined) this.payloads = undefined;
+    else if (this.payloads !== undefined) this.payloads.adopt(settings);
+    else if (!keepsNoPayloads(settings)) {
+      this.payloads = new PayloadCapture(settings, () => this.#context.dropped('payloads', 'buffer_full'));
+    }
   }
 
   /**
@@ -326,6 +342,7 @@ export class Collector {
     if (pushedOut > 0) this.#context.dropped('spans', 'limit', pushedOut);
     this.#sink.take({
       spanRows: rows,
+      payloads: this.payloads?.take() ?? [],
       logs: this.#logs,
       frames: this.#frames,
       goneSources: this.#gone,

@@ -33,6 +33,8 @@ export interface Run {
   readonly attempt: number | null;
   readonly input_bytes: number | null;
   readonly output_bytes: number | null;
+  /** Whether its input is stored, see `engine::traces::payloads`. */
+  readonly has_payload: boolean;
 }
 
 export interface RunPage {
@@ -40,7 +42,12 @@ export interface RunPage {
   readonly total: number;
 }
 
-export function listRuns(store: SpanStore, query: RunsQuery, nowMs: number): RunPage {
+export function listRuns(
+  store: SpanStore,
+  query: RunsQuery,
+  nowMs: number,
+  hasPayload: (span: SpanRecord) => boolean,
+): RunPage {
   const name = `call ${query.functionId}`;
   const found: Found[] = [];
   for (const trace of store.traces()) {
@@ -51,7 +58,10 @@ export function listRuns(store: SpanStore, query: RunsQuery, nowMs: number): Run
     }
   }
   const page = selectPage(found, newestFirst, query.offset, query.limit);
-  return { runs: page.map((one) => runOf(one, nowMs)), total: found.length };
+  return {
+    runs: page.map((one) => ({ ...runOf(one, nowMs), has_payload: hasPayload(one.record) })),
+    total: found.length,
+  };
 }
 
 interface Found {
@@ -67,7 +77,7 @@ function newestFirst({ record: a }: Found, { record: b }: Found): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function runOf({ trace, record }: Found, nowMs: number): Run {
+function runOf({ trace, record }: Found, nowMs: number): Omit<Run, 'has_payload'> {
   const parent = trace.spans.get(record.parent_span_id ?? '')?.record;
   const attempt = parent && numberAt(parent, 'svc.job.attempt');
   return {

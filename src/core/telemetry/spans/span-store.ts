@@ -37,6 +37,9 @@ export class SpanStore {
   #cutSinceMs: number | undefined;
   #limitedBy: keyof SpanStoreLimits = 'maxBytes';
 
+  /** Called with the id of each trace that left. */
+  onLeave: (traceId: string) => void = () => {};
+
   /** `onDrop` is called with the number of spans that left for lack of room. */
   constructor(limits: SpanStoreLimits, onDrop: (count: number) => void) {
     this.#limits = limits;
@@ -173,6 +176,7 @@ export class SpanStore {
     if (trace.queue === this.#kept) this.#slowest.remove(trace);
     trace.queue?.remove(trace);
     this.#traces.delete(trace.id);
+    this.onLeave(trace.id);
     this.#wholeSinceMs = Math.max(this.#wholeSinceMs ?? 0, trace.lastArrivalMs);
     return size;
   }

@@ -36,6 +36,9 @@ export function traceRoutes(context: ConsoleContext): readonly Route[] {
       for (const { span } of walk(trace)) if (span.span_id === name(1)) return rowOf(trace, span, false);
       throw notFound('Span', name(1));
     }),
+    reading('GET /traces/{id}/spans/{span}/payloads', validateNoQuery, ({ name }) => {
+      return context.builtIns.ask('engine::traces::payloads', { trace_id: name(0), span_id: name(1) });
+    }),
     reading('GET /traces/{id}/export', validateExportQuery, async ({ name, query }) => {
       const trace = await treeOf(context, name(0));
       const spans = [...walk(trace)].map(({ span }) => span);

@@ -21,6 +21,7 @@ import { jsonProblem } from '../../kit/json/logic/json-source.ts';
 import { type SchemaNode, sampleOf } from '../../kit/json/logic/schema-at.ts';
 import { useInvoke } from './invocations.ts';
 import { InvocationHistory, InvokeResult } from './invoke-result.tsx';
+import { useRunAgain } from './run-again.tsx';
 import { SeriesPanel } from './series-panel.tsx';
 
 type Mode = CopiedCall['mode'];
@@ -55,6 +56,7 @@ function Invoke({ detail, isGone }: InvokeTabProps): ReactNode {
   const invoke = useInvoke(id);
   const initial = useMemo(() => (schema === null ? '{}' : JSON.stringify(sampleOf(schema), undefined, 2)), [schema]);
   const draft = useDraft(`invoke.${id}`, invoke.history[0]?.input ?? initial);
+  const again = useRunAgain(draft);
   const [mode, setMode] = useState<Mode>('wait');
   const [queue, setQueue] = useState('');
   const [timeout, setTimeoutText] = useState('');
@@ -62,7 +64,8 @@ function Invoke({ detail, isGone }: InvokeTabProps): ReactNode {
   const timeoutMs = timeout.trim() === '' ? undefined : Number(timeout);
   const copied: CopiedCall = { functionId: id, payloadText: draft.text, mode, queue, timeoutMs };
   const badTimeout = timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0);
-  const blocked = isGone || problem !== undefined || badTimeout || (mode === 'enqueue' && queue === '');
+  const blocked =
+    again.isBlocked || isGone || problem !== undefined || badTimeout || (mode === 'enqueue' && queue === '');
   const run = (): void => {
     if (!blocked) invoke.start(copied);
   };
@@ -72,6 +75,7 @@ function Invoke({ detail, isGone }: InvokeTabProps): ReactNode {
   ]);
   return (
     <div className="flex flex-col gap-3 p-3">
+      {again.note}
       <JsonInput
         label="Input"
         value={draft.text}

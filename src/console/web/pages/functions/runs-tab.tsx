@@ -14,6 +14,7 @@ import { WordStatus } from '../../kit/feedback/status.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { RunCharts } from './run-charts.tsx';
+import { RunPayloads } from './run-payloads.tsx';
 
 const SHOWN = 100;
 const REFRESH_MS = 5_000;
@@ -51,6 +52,12 @@ export function RunsTab({ functionId }: { readonly functionId: string }): ReactN
           <RunLine key={run.trace_id + run.span_id} run={run} />
         ))}
       </ul>
+      {items.length > 0 && items.every(({ has_payload }) => !has_payload) && (
+        <p className="px-3 pt-2 text-sm text-muted">
+          Inputs and outputs of these runs are not kept. Set <code>payloads</code> of svc-observability to errors,
+          sampled or all.
+        </p>
+      )}
       {retention !== undefined && items.length > 0 && (
         <p className="px-3 py-2 text-sm text-muted">{explainRetention('traces', retention, formatLocal).join(' ')}</p>
       )}
@@ -59,6 +66,7 @@ export function RunsTab({ functionId }: { readonly functionId: string }): ReactN
 }
 
 function RunLine({ run }: { readonly run: Run }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   const { trace_id: trace, span_id: span, status, worker, error, input_bytes: input, output_bytes: output } = run;
   return (
     <li className="border-b border-line px-3 py-1.5">
@@ -77,6 +85,12 @@ function RunLine({ run }: { readonly run: Run }): ReactNode {
         {input !== null && ` · in ${formatBytes(input)}`}
         {output !== null && ` · out ${formatBytes(output)}`}
       </p>
+      {run.has_payload && (
+        <details className="pl-21 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary className="cursor-pointer text-muted hover:text-text">Input and output</summary>
+          {isOpen && <RunPayloads traceId={trace} spanId={span} />}
+        </details>
+      )}
       {error !== null && <p className="line-clamp-2 pl-21 text-sm break-words text-bad">{visibleText(error)}</p>}
     </li>
   );

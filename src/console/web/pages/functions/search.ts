@@ -10,6 +10,8 @@ export const FUNCTIONS_SEARCH = {
   order: param.choice(['asc', 'desc']),
   group: param.flag(true),
   id: param.optional(),
+  /** The trace and the span of a run whose input is to be edited. */
+  again: param.optional(),
   tab: param.choice(['invoke', 'overview', 'triggers', 'workers', 'runs', 'logs', 'schema', 'code']),
 };
 

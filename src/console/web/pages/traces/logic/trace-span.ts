@@ -43,6 +43,12 @@ export function functionOf(span: Pick<Span, 'name' | 'attributes'>): string | un
   return span.name.slice(span.name.indexOf(' ') + 1).split(' → ')[0];
 }
 
+/** Whether inputs and outputs may be kept for it. */
+export function isCallSpan({ name }: Pick<Span, 'name'>): boolean {
+  const kind = spanKind(name);
+  return kind === 'call' || kind === 'execute';
+}
+
 export function isInternal(span: Pick<Span, 'name' | 'attributes'>): boolean {
   return attributeOf(span, 'iii.function.kind') === 'internal' || (functionOf(span)?.startsWith('engine::') ?? false);
 }

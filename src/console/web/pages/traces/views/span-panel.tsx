@@ -15,14 +15,15 @@ import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../../kit/layout/detail-panel.tsx';
 import { Properties } from '../../../kit/layout/page.tsx';
 import { Tabs } from '../../../kit/layout/tabs.tsx';
+import { RunPayloads } from '../../functions/run-payloads.tsx';
 import { FLAG } from '../logic/trace-columns.ts';
 import type { TraceView } from '../logic/trace-session.ts';
-import { baggageOf, errorsOf, functionOf, neighboursOf, type Span, tagsOf } from '../logic/trace-span.ts';
+import { baggageOf, errorsOf, functionOf, isCallSpan, neighboursOf, type Span, tagsOf } from '../logic/trace-span.ts';
 import type { TraceClient } from '../trace/use-trace.ts';
 import { type AttributeActions, AttributeList } from './attribute-list.tsx';
 import { SpanErrors, SpanLinks, SpanLogs } from './span-tabs.tsx';
 
-export const SPAN_TABS = ['info', 'tags', 'logs', 'errors', 'baggage', 'links'] as const;
+export const SPAN_TABS = ['info', 'payloads', 'tags', 'logs', 'errors', 'baggage', 'links'] as const;
 export type SpanTab = (typeof SPAN_TABS)[number];
 
 export interface SpanPanelProps {
@@ -75,6 +76,7 @@ function SpanBody(props: SpanPanelProps): ReactNode {
   const tags = tagsOf(span);
   const tabs = [
     { id: 'info' as const, label: 'Info' },
+    ...(isCallSpan(span) && !props.isFile ? [{ id: 'payloads' as const, label: 'Payloads' }] : []),
     { id: 'tags' as const, label: 'Tags', count: tags.length },
     { id: 'logs' as const, label: 'Logs', count: own.length + span.events.length },
     { id: 'errors' as const, label: 'Errors', count: errors.length },
@@ -85,6 +87,7 @@ function SpanBody(props: SpanPanelProps): ReactNode {
     <Tabs label="About the span" tabs={tabs} value={tab} onChange={onTab}>
       <div className="p-3">
         {tab === 'info' && <SpanInfo {...props} span={span} />}
+        {tab === 'payloads' && <RunPayloads traceId={span.trace_id} spanId={span.span_id} />}
         {tab === 'tags' && (
           <AttributeList pairs={tags} empty="This span has no attributes." actions={props.attributeActions} />
         )}
@@ -193,7 +196,7 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
         {functionId !== undefined && (
           <Link
             to="/functions"
-            search={{ id: functionId, tab: 'invoke' }}
+            search={{ id: functionId, tab: 'invoke', again: `${span.trace_id}.${span.span_id}` }}
             className="inline-flex items-center gap-1 text-accent hover:underline"
           >
             <Play size={12} /> Run {visibleText(functionId)} again
