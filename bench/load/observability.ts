@@ -1,5 +1,5 @@
 // The cost of observability for a call: the same load on engines that observe nothing, keep no trace, a tenth of them,
-// and all, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry threads have warmed
+// and all, and all with their payloads, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry threads have warmed
 // up.
 //
 //   npm run bench:observability            7 rounds
@@ -22,6 +22,7 @@ const MODES = [
   { name: 'ratio 0', config: withRatio(0), target: 0.97 },
   { name: 'ratio 0.1', config: withRatio(0.1), target: 0.95 },
   { name: 'ratio 1', config: withRatio(1), target: 0.8 },
+  { name: 'ratio 1, payloads', config: withRatio(1).replace('}', ', payloads: all}'), target: undefined },
 ] as const;
 
 process.stdout.write('| clients | mode | calls/s | of off | target | p99 | of off | engine CPU per call | of off |\n');
@@ -44,14 +45,14 @@ async function compare(clients: Contender): Promise<void> {
   }
 }
 
-function columns(own: readonly CellResult[], off: readonly CellResult[], target: number): string[] {
+function columns(own: readonly CellResult[], off: readonly CellResult[], target: number | undefined): string[] {
   const calls = medianOf(own, ({ callsPerSecond }) => callsPerSecond);
   const p99 = medianOf(own, ({ p99Us }) => p99Us);
   const cpu = medianOf(own, ({ serverCpuUs }) => serverCpuUs);
   return [
     calls.toFixed(0),
     ratio(own, off, ({ callsPerSecond }) => callsPerSecond),
-    `≥ ${target}`,
+    target === undefined ? '–' : `≥ ${target}`,
     `${p99.toFixed(0)} µs`,
     ratio(own, off, ({ p99Us }) => p99Us),
     `${cpu.toFixed(2)} µs`,
