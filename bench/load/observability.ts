@@ -1,6 +1,6 @@
 // The cost of observability for a call: the same load on engines that observe nothing, keep no trace, a tenth of them,
-// and all, and all with their payloads, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry threads have warmed
-// up.
+// all, and all with payloads, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry
+// threads have warmed up.
 //
 //   npm run bench:observability            7 rounds
 //   npm run bench:observability -- --quick one short round: shows that the bench runs

@@ -2,7 +2,6 @@
 // command runs or its help is shown, which keeps `svc --version` and the client commands fast (CLI-12).
 
 import { Catalogue } from './kernel/catalogue.ts';
-import type { Command } from './kernel/command.ts';
 
 export const CATALOGUE = new Catalogue({
   Engine: [
@@ -128,25 +127,19 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/call/triggers.ts')).triggersList,
     },
     {
-      name: 'functions list',
+      name: 'function list',
       summary: 'List the functions that can be called.',
       load: async () => (await import('./commands/call/functions.ts')).functionsList,
     },
     {
-      name: 'functions info',
+      name: 'function info',
       summary: 'Show one function: workers, triggers, schemas.',
       load: async () => (await import('./commands/call/functions.ts')).functionsInfo,
     },
     {
-      name: 'workers list',
-      summary: 'List the workers.',
-      load: loadWorkersList,
-    },
-    {
       name: 'worker list',
       summary: 'List the workers.',
-      aliasOf: 'workers list',
-      load: loadWorkersList,
+      load: async () => (await import('./commands/worker/workers-list.ts')).workersList,
     },
     {
       name: 'types generate',
@@ -163,6 +156,12 @@ export const CATALOGUE = new Catalogue({
     {
       name: 'runs',
       summary: 'List the runs of a function, newest first.',
+      load: async () => (await import('./commands/watch/runs.ts')).runs,
+    },
+    {
+      name: 'run list',
+      summary: 'List the runs of a function, newest first.',
+      aliasOf: 'runs',
       load: async () => (await import('./commands/watch/runs.ts')).runs,
     },
     {
@@ -211,12 +210,12 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/watch/metrics.ts')).metrics,
     },
     {
-      name: 'alerts list',
+      name: 'alert list',
       summary: 'List the alert rules, and which of them are firing.',
       load: async () => (await import('./commands/watch/alerts.ts')).alertsList,
     },
     {
-      name: 'alerts evaluate',
+      name: 'alert evaluate',
       summary: 'Evaluate the alert rules immediately.',
       load: async () => (await import('./commands/watch/alerts.ts')).alertsEvaluate,
     },
@@ -448,7 +447,3 @@ export const CATALOGUE = new Catalogue({
     },
   ],
 });
-
-async function loadWorkersList(): Promise<Command> {
-  return (await import('./commands/worker/workers-list.ts')).workersList;
-}

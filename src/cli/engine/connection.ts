@@ -234,19 +234,24 @@ export async function follow(
   context: FollowContext,
   intervalMs: number,
   poll: (engine: EngineConnection) => Promise<void>,
+  options: { readonly printsValues?: boolean } = {},
 ): Promise<never> {
   let isLost = false;
   for (let hasConnected = false; ; ) {
     try {
-      await withEngine(context, async (engine) => {
-        if (isLost) context.output.note(`Reconnected to ${engine.address}.`);
-        isLost = false;
-        hasConnected = true;
-        for (;;) {
-          await poll(engine);
-          await Promise.race([engine.lost, pause(intervalMs)]);
-        }
-      });
+      await withEngine(
+        context,
+        async (engine) => {
+          if (isLost) context.output.note(`Reconnected to ${engine.address}.`);
+          isLost = false;
+          hasConnected = true;
+          for (;;) {
+            await poll(engine);
+            await Promise.race([engine.lost, pause(intervalMs)]);
+          }
+        },
+        options,
+      );
     } catch (error) {
       const isLoss = error instanceof CliFailure && error.report.code === 'ENGINE_UNREACHABLE';
       if (!hasConnected || !isLoss) throw error;

@@ -28,12 +28,22 @@ export class Catalogue {
     this.entries = Object.values(sections).flat();
   }
 
+  /** The command of this name. The noun of several words may be singular or plural; a single word is no noun. */
   entryNamed(name: string): CatalogueEntry | undefined {
+    return this.#exactly(name) ?? (name.includes(' ') ? this.#exactly(withOtherNumber(name)) : undefined);
+  }
+
+  #exactly(name: string): CatalogueEntry | undefined {
     return this.entries.find((entry) => entry.name === name);
   }
 
   /** The commands that begin with these words, aliases included. */
   groupMembers(words: string): readonly CatalogueEntry[] {
+    const members = this.#below(words);
+    return members.length > 0 ? members : this.#below(withOtherNumber(words));
+  }
+
+  #below(words: string): readonly CatalogueEntry[] {
     return this.entries.filter((entry) => entry.name.startsWith(`${words} `));
   }
 
@@ -41,6 +51,13 @@ export class Catalogue {
   firstWords(): readonly string[] {
     return [...new Set([...this.entries.map((entry) => entry.name.split(' ')[0] ?? ''), 'help'])];
   }
+}
+
+/** `queues list` for `queue list`, and the reverse. */
+function withOtherNumber(name: string): string {
+  const [noun = '', ...rest] = name.split(' ');
+  const other = noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`;
+  return [other, ...rest].join(' ');
 }
 
 export function unknownCommand(typed: string, known: readonly string[]): CliFailure {

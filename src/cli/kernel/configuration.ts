@@ -54,7 +54,7 @@ export function startFailure(error: StartError): CliFailure {
 }
 
 const IN_USE =
-  'Another engine may be running; check with: svc workers list. A second engine needs other ports and another ' +
+  'Another engine may be running; check with: svc worker list. A second engine needs other ports and another ' +
   'file_path; svc dev --port-offset 100 moves all ports.';
 
 /** The problems of a text that is not in the file yet. */

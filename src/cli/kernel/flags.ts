@@ -121,6 +121,7 @@ export const OUTPUT_FLAGS = {
     help: 'Output format; see: svc help output.',
   },
   json: { kind: 'switch', help: 'Same as -o json; errors become JSON as well.' },
+  plain: { kind: 'switch', help: 'Lists as tab-separated lines without a heading, for cut and awk.' },
   quiet: { kind: 'switch', short: 'q', help: 'Only results, warnings and errors.' },
   verbose: { kind: 'switch', short: 'v', help: 'Print more on stderr, and full stacks. Twice: also every frame.' },
   color: {

@@ -84,8 +84,10 @@ const OUTPUT = `Output
 
 Data goes to stdout. Progress, remarks, warnings and errors go to stderr.
 
-  -o table   Aligned columns on a terminal. In a pipe: no heading, a tab
-             between the fields, nothing shortened.
+  -o table   Aligned columns with a heading; in a pipe nothing is shortened,
+             and an empty list prints nothing.
+  --plain    Lists without a heading, a tab between the fields: for cut,
+             awk and while read.
   -o wide    The same with every column and nothing shortened.
   -o json    One JSON document; --json is the same. Errors become JSON, too:
              {"error":{"code":"…","message":"…","hint":"…"}} on stderr.

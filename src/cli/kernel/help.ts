@@ -30,7 +30,7 @@ export function formatRootHelp(version: string, catalogue: Catalogue): string {
     ...formatExamples([
       { line: 'svc --config svc-config.yaml', shows: 'Starts the engine.' },
       { line: 'svc trigger orders::create sku=a1', shows: 'Calls a function with the payload {"sku":"a1"}.' },
-      { line: 'svc functions list --json', shows: 'Lists the functions for a script.' },
+      { line: 'svc function list --json', shows: 'Lists the functions for a script.' },
     ]),
   ]);
 }

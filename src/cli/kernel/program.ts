@@ -170,6 +170,7 @@ function peekOutputOptions(args: readonly string[]) {
 function commonOptions(flags: OutputFlagValues, args: readonly string[]) {
   return {
     jsonAsked: flags.json || flags.output === 'json' || flags.output === 'jsonl',
+    plain: flags.plain,
     quiet: flags.quiet,
     verbose: flags.verbose,
     showsWire: flags.verbose && timesGiven('verbose', args, OUTPUT_FLAGS) > 1,

@@ -16,6 +16,8 @@ export interface OutputOptions {
   readonly format: Format;
   /** JSON was requested, and is not only the default of the command; errors are JSON then, too. */
   readonly jsonAsked: boolean;
+  /** Lists have tabs between their fields, and no heading. */
+  readonly plain: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
   /** Verbose was given twice: every frame of the connection is printed, too. */
@@ -68,8 +70,10 @@ export function createOutput(terminal: Terminal, options: OutputOptions, command
       if (format === 'json') printLines([toJson(records, indent)]);
       else if (format === 'jsonl') printLines(records.map((record) => toJson(record)));
       else if (format === 'csv') printLines(formatCsv(columns, rows).map((line) => stripForTerminal(line)));
+      else if (options.plain) printLines(formatTabbed(shown, rows));
       else if (out.isTerminal) printTable(formatTable(shown, rows, format === 'wide' ? undefined : out.columns));
-      else printLines(formatTabbed(shown, rows));
+      // An empty list is no output in a pipe: `test -z` and `wc -l` work.
+      else if (rows.length > 0) printTable(formatTable(shown, rows, undefined));
     },
     printDocument: (value, text) => {
       if (format === 'json') printLines([toJson(value, indent)]);

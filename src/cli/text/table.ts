@@ -1,4 +1,4 @@
-// Rows as aligned columns for a terminal, as tab-separated lines for a pipe, and as CSV.
+// Rows as aligned columns, as tab-separated lines, and as CSV.
 
 import { cut, displayWidth, padEnd, padStart, stripUnsafe } from './display-text.ts';
 

@@ -59,7 +59,7 @@ export interface TracesGroupByPayload {
 
 export interface TracesRunsPayload {
   function_id: string;
-  errors_only?: boolean | null;
+  status?: 'ok' | 'error' | 'pending' | null;
   start_time?: number | null;
   end_time?: number | null;
   offset?: number | null;

@@ -170,8 +170,8 @@ const runs: TelemetryFunction<'engine::traces::runs'> = {
     const payload = readPayload(runs.id, validateTracesRuns, given);
     const offset = numberOr('offset', payload.offset, 0, COUNT);
     const limit = numberOr('limit', payload.limit, 100, LIMIT);
-    const { function_id: functionId, errors_only: errorsOnly } = payload;
-    const query = { ...timeRange(payload), functionId, errorsOnly: errorsOnly ?? false, offset, limit };
+    const { function_id: functionId, status } = payload;
+    const query = { ...timeRange(payload), functionId, status: status ?? undefined, offset, limit };
     const hasPayload = (span: SpanRecord) => stores.payloads?.pairOf(span.trace_id, span.span_id) !== undefined;
     return {
       ...listRuns(spansOf(stores), query, stores.nowMs, hasPayload),

@@ -80,8 +80,8 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
       .first()
       .click();
     await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
-    await page.getByRole('treegrid').getByRole('row').filter({ hasText: 'fn_queue mail' }).first().click();
-    const span = page.getByRole('complementary', { name: 'Span fn_queue mail' });
+    await page.getByRole('treegrid').getByRole('row').filter({ hasText: 'Job of mail' }).first().click();
+    const span = page.getByRole('complementary', { name: 'Span Job of mail' });
     await span.getByText('No address for ada').first().waitFor();
     await span.getByRole('link', { name: /^[0-9a-f]{8}-/ }).click();
     await jobIsOpen(page);
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/traces\/[0-9a-f]{32}/);
     await page.getByRole('treegrid').getByRole('row').first().waitFor();
-    const span = page.getByRole('complementary', { name: 'Span fn_queue mail' });
+    const span = page.getByRole('complementary', { name: 'Span Job of mail' });
     await waitFor(
       'a step to the next error leads to the job',
       async () => {

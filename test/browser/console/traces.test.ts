@@ -143,10 +143,10 @@ describe.skipIf(!hasChromium)('Traces', () => {
   });
 
   test('[TRC-4] Four views in the address share one selection', async () => {
-    await using opened = await open(`/traces/${idOf(failed)}`);
+    await using opened = await open(`/traces/${idOf(failed)}?sides=1`);
     const { page } = opened;
-    await row(page, 'execute billing::charge').click();
-    await page.getByRole('complementary', { name: 'Span execute billing::charge' }).waitFor();
+    await row(page, 'Run billing::charge').click();
+    await page.getByRole('complementary', { name: 'Span Run billing::charge' }).waitFor();
     for (const [name, view] of [
       ['Flame graph', 'flame'],
       ['Services', 'services'],
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     ] as const) {
       await page.getByRole('button', { name, exact: true }).click();
       await page.waitForURL((url) => url.searchParams.get('view') === view);
-      expect(await page.getByRole('complementary', { name: 'Span execute billing::charge' }).count()).toBe(1);
+      expect(await page.getByRole('complementary', { name: 'Span Run billing::charge' }).count()).toBe(1);
     }
     await page.goBack();
     await page.goBack();
@@ -162,24 +162,37 @@ describe.skipIf(!hasChromium)('Traces', () => {
   });
 
   test('[TRC-5] The tree shows depth, durations, self time and errors, and closes', async () => {
-    await using opened = await open(`/traces/${idOf(failed)}`);
+    await using opened = await open(`/traces/${idOf(failed)}?sides=1`);
     const { page } = opened;
-    const charge = row(page, 'execute billing::charge');
+    const charge = row(page, 'Run billing::charge');
     await charge.waitFor();
     expect(await charge.getAttribute('aria-level')).toBe('5');
     expect(await charge.innerText()).toMatch(/takes .* of its own, failed, on the critical path/);
-    await row(page, 'call billing::charge').getByRole('button', { name: 'Close' }).click();
+    await row(page, 'Call billing::charge').getByRole('button', { name: 'Close' }).click();
     await charge.waitFor({ state: 'detached' });
-    expect(await row(page, 'call billing::charge').innerText()).toContain('1 errors below');
+    expect(await row(page, 'Call billing::charge').innerText()).toContain('1 errors below');
     await page.getByRole('combobox', { name: 'Spans shown' }).selectOption('errors');
     await row(page, 'state::set').waitFor({ state: 'detached' });
-    expect(await row(page, 'fn_queue mail').count()).toBe(1);
+    expect(await row(page, 'Job of mail').count()).toBe(1);
+  });
+
+  test('[TRC-21] A call and its handler are one row with both times, and a switch shows both sides', async () => {
+    await using opened = await open(`/traces/${idOf(failed)}`);
+    const { page } = opened;
+    const step = row(page, 'billing::charge').first();
+    await step.waitFor();
+    expect(await step.innerText()).toContain('in the worker');
+    expect(await row(page, 'Run billing::charge').count()).toBe(0);
+    await page.getByRole('button', { name: 'What is shown' }).click();
+    await page.getByRole('switch', { name: 'Show both sides of a call' }).click();
+    await row(page, 'Run billing::charge').waitFor();
+    await row(page, 'Call billing::charge').waitFor();
   });
 
   test('[TRC-6] Keys zoom and pan, the range is in the address, 0 shows the whole trace again', async () => {
-    await using opened = await open(`/traces/${idOf(failed)}`);
+    await using opened = await open(`/traces/${idOf(failed)}?sides=1`);
     const { page } = opened;
-    await row(page, 'execute billing::charge').waitFor();
+    await row(page, 'Run billing::charge').waitFor();
     await page.keyboard.press('w');
     await page.waitForURL((url) => url.searchParams.has('from'));
     await page.keyboard.press('d');
@@ -196,10 +209,10 @@ describe.skipIf(!hasChromium)('Traces', () => {
   });
 
   test('[TRC-7] The critical path is marked in the tree, can be shown alone, and is summed by service', async () => {
-    await using opened = await open(`/traces/${idOf(failed)}`);
+    await using opened = await open(`/traces/${idOf(failed)}?sides=1`);
     const { page } = opened;
     const spans = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row');
-    await row(page, 'execute billing::charge').waitFor();
+    await row(page, 'Run billing::charge').waitFor();
     const all = await spans.count();
     await page.getByRole('combobox', { name: 'Spans shown' }).selectOption('path');
     await waitFor('other spans are gone', async () => (await spans.count()) < all);
@@ -234,12 +247,12 @@ describe.skipIf(!hasChromium)('Traces', () => {
   test('[TRC-8] Find marks and counts matches, also inside closed rows, and steps through them', async () => {
     await using opened = await open(`/traces/${idOf(failed)}?level=1`);
     const { page } = opened;
-    await page.getByRole('searchbox', { name: 'Find in trace' }).fill('fn_queue');
+    await page.getByRole('searchbox', { name: 'Find in trace' }).fill('Job of');
     await page.getByText('2 matches').first().waitFor();
-    expect(await row(page, 'fn_queue').count()).toBe(0);
+    expect(await row(page, 'Job of mail').count()).toBe(0);
     await page.getByRole('button', { name: 'Next match' }).click();
-    await page.getByRole('complementary', { name: 'Span fn_queue mail' }).waitFor();
-    await row(page, 'fn_queue').first().waitFor();
+    await page.getByRole('complementary', { name: 'Span Job of mail' }).waitFor();
+    await row(page, 'Job of mail').first().waitFor();
   });
 
   test('[TRC-10] Ten thousand spans fold, keep the document small, and open', async () => {
@@ -280,13 +293,13 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await edge.waitFor();
     expect(await edge.innerText()).toMatch(/svc\s+svc-queue\s+2\s+.*\s1/s);
     await page.getByRole('button', { name: 'Functions' }).click();
-    await page.getByRole('button', { name: /execute billing::charge/ }).waitFor();
+    await page.getByRole('button', { name: /^billing::charge/ }).waitFor();
   });
 
   test('[TRC-15] A span has tags, logs, errors with folded library frames and causes, baggage and links', async () => {
-    await using opened = await open(`/traces/${idOf(failed)}`);
+    await using opened = await open(`/traces/${idOf(failed)}?sides=1`);
     const { page } = opened;
-    await row(page, 'execute billing::charge').click();
+    await row(page, 'Run billing::charge').click();
     await page.getByRole('tab', { name: /Errors/ }).click();
     const stack = page.getByRole('region', { name: 'Stack' });
     expect(await stack.innerText()).toContain('2 library frames');
@@ -311,7 +324,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     const late = { ...root, span_id: spanId('late'), parent_span_id: root?.span_id ?? null, name: 'call late::one' };
     await fixture.subscribed(`trace:${idOf(running)}`);
     fixture.push(`trace:${idOf(running)}`, [late]);
-    await row(page, 'call late::one').waitFor();
+    await row(page, 'late::one').waitFor();
     expect(await page.getByRole('complementary', { name: /Span state::set/ }).count()).toBe(1);
   });
 

@@ -116,8 +116,8 @@ test('[CLI-30] a missing data directory is ok if the first start can create it, 
   expect(blocked).toMatchObject({ level: 'fail', fix: expect.stringContaining('file_path') });
 });
 
-test('[CLI-1] in a pipe it prints one line for each check, and the fix below it', async () => {
-  const { stdout, code } = await runSvc(['doctor', '--url', 'ws://127.0.0.1:9'], { cwd: folder.path });
+test('[CLI-1] with --plain it prints one line for each check, and the fix below it', async () => {
+  const { stdout, code } = await runSvc(['doctor', '--plain', '--url', 'ws://127.0.0.1:9'], { cwd: folder.path });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^fail\tengine: Cannot reach the engine at ws:\/\/127\.0\.0\.1:9/m);
   expect(stdout).toMatch(/^ {4}\tStart it with: svc --config/m);

@@ -45,13 +45,13 @@ describe('svc queue', () => {
     expect(JSON.parse(listed.stdout)).toContainEqual(
       expect.objectContaining({ name: 'mail', type: 'standard', adapter: 'builtin', enqueued_total: 1, dead: 0 }),
     );
-    expect((await svc('queue', 'list')).stdout).toMatch(/^orders\tfifo\t/m);
+    expect((await svc('queue', 'list', '--plain')).stdout).toMatch(/^orders\tfifo\t/m);
     const info = await svc('queue', 'info', 'orders', '--json');
     expect(JSON.parse(info.stdout)).toMatchObject({ name: 'orders', config: { message_group_field: 'order' } });
     await waitFor('it waits', async () => (await statsOf(worker, 'mail')).states.waiting_for_worker === 1);
     const jobs = JSON.parse((await svc('queue', 'jobs', 'mail', '--json')).stdout);
     expect(jobs).toMatchObject([{ state: 'waiting_for_worker', function_id: 'mail::unoffered', attempt: 0 }]);
-    expect((await svc('queue', 'jobs', 'mail', '--state', 'running', '--json')).stdout).toBe('[]\n');
+    expect((await svc('queue', 'jobs', 'mail', '--status', 'running', '--json')).stdout).toBe('[]\n');
     expect(await svc('queue', 'info', 'mial')).toMatchObject({ code: 3, stderr: expect.stringContaining('mail') });
   }, 60_000);
 
@@ -73,7 +73,7 @@ describe('svc queue', () => {
     const { svc, worker } = started;
     const job = await svc('queue', 'publish', 'mail', '{"to":"ann"}', '--function', 'mail::send', '--delay', '1h');
     const { messageReceiptId } = JSON.parse(job.stdout);
-    const [row] = JSON.parse((await svc('queue', 'jobs', 'mail', '--state', 'delayed', '--json')).stdout);
+    const [row] = JSON.parse((await svc('queue', 'jobs', 'mail', '--status', 'delayed', '--json')).stdout);
     expect(row).toMatchObject({ messageReceiptId, function_id: 'mail::send' });
     // Two clocks, each read in whole milliseconds.
     const delayMs = Date.parse(row.due_at) - Date.parse(row.enqueued_at);

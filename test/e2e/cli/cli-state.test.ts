@@ -199,11 +199,11 @@ describe('svc state update', () => {
 describe('svc state scopes, list, delete and diff', () => {
   test('[CLI-2] list prints the entries in the order of their keys', async () => {
     for (const key of ['b', 'a', 'ab']) await worker.state.set('s', key, { key });
-    expect(await svc('list', 's')).toMatchObject({
+    expect(await svc('list', 's', '--plain')).toMatchObject({
       stdout: 'a\t{"key":"a"}\nab\t{"key":"ab"}\nb\t{"key":"b"}\n',
       stderr: '',
     });
-    expect((await svc('list', 's', '--prefix', 'a', '--keys')).stdout).toBe('a\nab\n');
+    expect((await svc('list', 's', '--prefix', 'a', '--keys')).stdout).toBe('KEY\na\nab\n');
     expect(JSON.parse((await svc('list', 's', '--prefix', 'b', '--json')).stdout)).toEqual([
       { key: 'b', value: { key: 'b' } },
     ]);
@@ -213,7 +213,7 @@ describe('svc state scopes, list, delete and diff', () => {
   test('[CLI-2] scopes prints the scopes that have entries', async () => {
     await worker.state.set('b', 'k', 1);
     await worker.state.set('a', 'k', 1);
-    expect((await svc('scopes')).stdout).toBe('a\nb\n');
+    expect((await svc('scopes', '--plain')).stdout).toBe('a\nb\n');
   });
 
   test('[CLI-4] delete removes the entry; a missing entry is exit code 3', async () => {

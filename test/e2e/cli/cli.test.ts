@@ -197,9 +197,9 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     [['trigger', 'a::b', '--token=x'], '--token-file'],
     [['trigger', 'a::b', '-o', 'csv'], 'svc trigger does not print csv'],
     [['functions', 'list', 'x'], "does not take 'x'"],
-    [['functions', 'info'], 'svc functions info needs <id>'],
+    [['functions', 'info'], 'svc function info needs <id>'],
     [['functions', 'list', '--url', 'http://x'], 'expected ws://host:port'],
-    [['functions'], 'svc functions list, svc functions info'],
+    [['functions'], 'svc function list, svc function info'],
     [['triger'], 'Did you mean: svc trigger?'],
   ])('[CLI-4] %j is a usage error with exit code 2 and the reason', async (args, text) => {
     const done = await svc(...args);
@@ -209,8 +209,11 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
 });
 
 describe('svc functions, workers, version', () => {
-  test('[CLI-2] functions list is tab-separated in a pipe and one document with --json', async () => {
-    const done = await svc('functions', 'list', '--ns', 'orders');
+  test('[CLI-2] function list is a table in a pipe, tab-separated with --plain, and one document with --json', async () => {
+    expect((await svc('function', 'list', '--ns', 'orders')).stdout).toMatch(
+      /^FUNCTION ID +WORKERS +.*\norders::create +orders/,
+    );
+    const done = await svc('function', 'list', '--ns', 'orders', '--plain');
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(done.stdout.trimEnd().split('\n')[0]?.split('\t').slice(0, 2)).toEqual(['orders::create', 'orders']);
     const records = JSON.parse((await svc('functions', 'list', '--json')).stdout);
@@ -220,12 +223,25 @@ describe('svc functions, workers, version', () => {
     expect(internal).toContainEqual(expect.objectContaining({ function_id: 'engine::health::check' }));
   });
 
+  test('[CLI-15] --limit is the largest number of rows, and a note names the rest', async () => {
+    const done = await svc('function', 'list', '--ns', 'orders', '-n', '2', '--plain');
+    expect(done.stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect(done.stderr).toContain('2 of 5 functions. More with -n.');
+  });
+
+  test('[CLI-15] The noun may be plural, and svc trigger list suggests the command for triggers', async () => {
+    const [one, several] = await Promise.all([svc('function', 'list', '--json'), svc('functions', 'list', '--json')]);
+    expect(several.stdout).toBe(one.stdout);
+    const mistaken = await svc('trigger', 'list');
+    expect(mistaken).toMatchObject({ code: 3, stderr: expect.stringContaining('Did you mean: svc triggers list?') });
+  });
+
   test('[FUN-2] functions list shows functions of workers; those of modules only with --internal', async () => {
     await using queues = await startQueueEngine();
     const shop = registerWorker(queues.url, { worker_name: 'shop', handle_signals: false });
     shop.registerFunction('shop::sell', () => null);
     await shop.ready();
-    const list = (...args: string[]) => runSvc(['functions', 'list', '--url', queues.url, ...args]);
+    const list = (...args: string[]) => runSvc(['function', 'list', '--plain', '--url', queues.url, ...args]);
     expect((await list()).stdout).toMatch(/^shop::sell\tshop\t[^\n]*\n$/);
     expect((await list('--internal', '--ns', 'engine::queue')).stdout).toContain('engine::queue::list\tsvc-queue');
     const none = await list('--search', 'dead letter');

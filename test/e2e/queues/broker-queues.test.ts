@@ -265,7 +265,7 @@ describe.skipIf(NO_RABBITMQ)(`the command line on queues in RabbitMQ ${NO_RABBIT
     const mail = lines.find(([name]) => name === 'mail') ?? [];
     const shown = Object.fromEntries((lines[0] ?? []).map((name, at) => [name, mail[at]]));
     expect(shown).toMatchObject({ waiting: '0', retrying: '', delayed: '', dead: '0' });
-    expect(await svc('list')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
+    expect(await svc('list', '--plain')).toMatch(/^mail\tstandard\t0\t0\t-\t0\t/m);
     expect(await svc('info', 'mail')).toMatch(/retrying +-\n *delayed +-\n[\s\S]*oldest job +-\n/);
     const missing = JSON.parse(await svc('info', 'mail', '--json')).not_told;
     expect(missing).toEqual(expect.arrayContaining(['waits', 'jobs']));

@@ -19,14 +19,17 @@ export async function unknownFunction(engine: EngineConnection, functionId: stri
   const ids = recordsIn(answer, 'functions').map((record) => textIn(record, 'function_id'));
   if (ids.includes(functionId)) return undefined;
   const suggestions = rankSuggestions(functionId, ids);
+  // Every other noun has a list; `svc trigger` calls a function.
+  const isCommand = functionId === 'list' || functionId === 'fire';
   return new CliFailure({
     code: 'function_not_found',
     message: `No connected worker offers the function '${functionId}' (engine at ${engine.address}).`,
     exitCode: EXIT.notFound,
-    hint:
-      suggestions.length > 0
+    hint: isCommand
+      ? `Did you mean: svc triggers ${functionId}?`
+      : suggestions.length > 0
         ? `Did you mean: ${suggestions.join(', ')}?`
-        : 'List the functions with: svc functions list',
+        : 'List the functions with: svc function list',
     details: { function_id: functionId, suggestions },
   });
 }

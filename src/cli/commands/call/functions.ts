@@ -2,6 +2,7 @@
 
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
@@ -20,34 +21,33 @@ import {
 } from './function-details.ts';
 
 export const functionsList = defineCommand({
-  name: 'functions list',
+  name: 'function list',
   summary: 'List the functions that can be called.',
   flags: {
     ns: { kind: 'text', placeholder: '<namespace>', help: 'Only ids that begin with <namespace>::' },
     search: { kind: 'text', placeholder: '<text>', help: 'Only ids and descriptions that contain the text.' },
     internal: { kind: 'switch', help: 'Include the functions of the engine itself.' },
+    ...listFlags('functions'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc functions list --ns orders', shows: 'The functions whose id begins with orders::' },
-    { line: 'svc functions list --internal --json', shows: 'All of them, for a script.' },
+    { line: 'svc function list --ns orders', shows: 'The functions whose id begins with orders::' },
+    { line: 'svc function list --internal --json', shows: 'All of them, for a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const { flags, output } = context;
-    const answer = await withEngine(context, (engine) =>
-      engine.call('engine::functions::list', {
+    const { flags } = context;
+    return await showList(context, { what: 'functions' }, async (engine) => {
+      const answer = await engine.call('engine::functions::list', {
         include_internal: flags.internal,
         ...(flags.ns === undefined ? {} : { prefix: `${flags.ns.replace(/::$/, '')}::` }),
         ...(flags.search === undefined ? {} : { search: flags.search }),
-      }),
-    );
-    const all = recordsIn(answer, 'functions');
-    const records = flags.internal ? all : all.filter((record) => !isOfModule(record));
-    output.printRows({ columns: COLUMNS, rows: records, records });
-    if (records.length === 0) output.note(emptyNote(flags, all.length > 0));
-    return EXIT.done;
+      });
+      const all = recordsIn(answer, 'functions');
+      const rows = flags.internal ? all : all.filter((record) => !isOfModule(record));
+      return { columns: COLUMNS, rows, none: emptyNote(flags, all.length > 0) };
+    });
   },
 });
 
@@ -88,7 +88,7 @@ function emptyNote({ ns, search }: { ns: string | undefined; search: string | un
 }
 
 export const functionsInfo = defineCommand({
-  name: 'functions info',
+  name: 'function info',
   summary: 'Show one function: workers, triggers, schemas.',
   operands: {
     usage: '<id>',
@@ -100,8 +100,8 @@ export const functionsInfo = defineCommand({
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],
   examples: [
-    { line: 'svc functions info orders::create', shows: 'Everything known about the function, and how to call it.' },
-    { line: 'svc functions info orders::create --json', shows: 'The unchanged record of the engine.' },
+    { line: 'svc function info orders::create', shows: 'Everything known about the function, and how to call it.' },
+    { line: 'svc function info orders::create --json', shows: 'The unchanged record of the engine.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {

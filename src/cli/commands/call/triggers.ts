@@ -1,6 +1,7 @@
 // `svc triggers …` and `svc event emit`: the triggers, one of them fired, and an event that fires several.
 
 import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
@@ -14,6 +15,13 @@ export const triggersList = defineCommand({
   flags: {
     type: { kind: 'text', placeholder: '<type>', help: 'Only triggers of this type: http, cron, event, …' },
     function: { kind: 'text', placeholder: '<id>', help: 'Only triggers that call this function.' },
+    status: {
+      kind: 'choice',
+      placeholder: '<status>',
+      choices: ['active', 'inactive', 'error'],
+      help: 'Only triggers in this state.',
+    },
+    ...listFlags('triggers'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -24,19 +32,20 @@ export const triggersList = defineCommand({
       shows: 'The triggers of that function, for a script.',
     },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const { flags, output } = context;
-    const answer = await withEngine(context, (engine) =>
-      engine.call('engine::registered-triggers::list', {
+    const { flags } = context;
+    return await showList(context, { what: 'triggers' }, async (engine) => {
+      const answer = await engine.call('engine::registered-triggers::list', {
         ...(flags.type === undefined ? {} : { trigger_type: flags.type }),
         ...(flags.function === undefined ? {} : { function_id: flags.function }),
-      }),
-    );
-    const records = recordsIn(answer, 'registered_triggers');
-    output.printRows({ columns: COLUMNS, rows: records, records });
-    if (records.length === 0) output.note(emptyNote(flags));
-    return EXIT.done;
+      });
+      const all = recordsIn(answer, 'registered_triggers');
+      const rows = all.filter(
+        (row) => flags.status === undefined || textIn(row, 'status').toLowerCase() === flags.status,
+      );
+      return { columns: COLUMNS, rows, none: emptyNote(flags) };
+    });
   },
 });
 
@@ -56,9 +65,13 @@ function field(name: string): (record: JsonRecord) => string {
   return (record) => textIn(record, name);
 }
 
-function emptyNote(flags: { type: string | undefined; function: string | undefined }): string {
-  if (flags.type === undefined && flags.function === undefined) return 'No worker has registered a trigger yet.';
-  return 'No trigger matches. Omit --type and --function to list all triggers.';
+function emptyNote({
+  type,
+  function: id,
+  status,
+}: Readonly<Record<'type' | 'function' | 'status', string | undefined>>) {
+  if ((type ?? id ?? status) === undefined) return 'No worker has registered a trigger yet.';
+  return 'No trigger matches. Omit --type, --function and --status to list all triggers.';
 }
 
 export const triggersFire = defineCommand({

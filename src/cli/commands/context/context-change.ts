@@ -73,9 +73,7 @@ export const contextUse = defineCommand({
   name: 'context use',
   summary: 'Choose the engine that commands connect to.',
   operands: { usage: '<name>', min: 1, max: 1, help: 'A name from svc context list.', kinds: ['context'] },
-  details: [
-    'Flags and environment variables take precedence. For one command only: svc functions list --context prod.',
-  ],
+  details: ['Flags and environment variables take precedence. For one command only: svc function list --context prod.'],
   flags: {},
   formats: ['table', 'json', 'jsonl'],
   examples: [

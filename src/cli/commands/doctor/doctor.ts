@@ -137,10 +137,10 @@ async function repair(findings: readonly Finding[], { output }: DoctorContext): 
   return true;
 }
 
-function format(findings: readonly Finding[], { output, terminal }: DoctorContext): string {
+function format(findings: readonly Finding[], { output }: DoctorContext): string {
   const { green, yellow, red, dim } = output.paintOut;
   const paint = { ok: green, warn: yellow, fail: red };
-  const gap = terminal.out.isTerminal ? '  ' : '\t';
+  const gap = output.plain ? '\t' : '  ';
   return findings
     .flatMap(({ name, level, text, fix }) => [
       `${paint[level](level.padEnd(4))}${gap}${stripUnsafeLines(`${name}: ${text}`).replaceAll('\n', '\n      ')}`,

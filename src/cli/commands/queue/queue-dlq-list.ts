@@ -1,8 +1,9 @@
 // `svc queue dlq list` and `show`: dead letters, grouped by error on request, and one of them in detail.
 
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, type Listing, listFlags, showList } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/failures.ts';
+import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafeLines } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
@@ -12,14 +13,7 @@ import { isoText, timeText, withIsoTimes } from './queues.ts';
 
 const FLAGS = {
   'group-by': { kind: 'choice', placeholder: '<field>', choices: ['error'], help: 'One line for each kind of error.' },
-  limit: {
-    kind: 'count',
-    placeholder: '<n>',
-    min: 1,
-    max: 1_000_000,
-    fallback: '100',
-    help: 'Largest number of letters to list.',
-  },
+  ...listFlags('dead letters', { fallback: 100 }),
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
@@ -36,34 +30,33 @@ export const queueDlqList = defineCommand({
     { line: 'svc queue dlq list mail', shows: 'The dead letters of one queue.' },
     { line: 'svc queue dlq list --group-by error', shows: 'The errors of all queues, and how often each occurred.' },
   ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
   async run(context) {
-    return await withEngine(context, (engine) =>
-      context.flags['group-by'] === undefined ? listLetters(context, engine) : listGroups(context, engine),
+    const isGrouped = context.flags['group-by'] !== undefined;
+    return await showList(context, { what: isGrouped ? 'groups' : 'dead letters' }, (engine) =>
+      isGrouped ? readGroups(context, engine) : readLetters(context, engine),
     );
   },
 });
 
-async function listLetters(context: ListContext, engine: EngineConnection): Promise<ExitCode> {
-  const { flags, operands, output } = context;
+async function readLetters(context: ListContext, engine: EngineConnection): Promise<Listing<JsonRecord>> {
+  const { flags, operands } = context;
   const rows: JsonRecord[] = [];
   for (const queue of await queuesWithDeadLetters(engine, operands[0])) {
     for await (const row of deadLettersOf(engine, queue)) {
       if (rows.push({ queue, ...row }) > flags.limit) break;
     }
   }
-  const shown = rows.slice(0, flags.limit);
-  output.printRows({
+  return {
     columns: [...COLUMNS, timeColumn(context, 'failed_at'), ERROR],
-    rows: shown,
-    records: shown.map((row) => withIsoTimes(row, { failed_at: 's', first_failed_at: 's', enqueued_at: 's' })),
-  });
-  if (rows.length === 0) output.note('No dead letters.');
-  if (rows.length > flags.limit) output.note(`There are more: the limit is ${flags.limit} (--limit).`);
-  return EXIT.done;
+    rows,
+    records: rows.map((row) => withIsoTimes(row, { failed_at: 's', first_failed_at: 's', enqueued_at: 's' })),
+    total: rows.length > flags.limit ? Number.POSITIVE_INFINITY : rows.length,
+    none: 'No dead letters.',
+  };
 }
 
-async function listGroups(context: ListContext, engine: EngineConnection): Promise<ExitCode> {
+async function readGroups(context: ListContext, engine: EngineConnection): Promise<Listing<JsonRecord>> {
   const { operands, output } = context;
   const groups: JsonRecord[] = [];
   for (const queue of await queuesWithDeadLetters(engine, operands[0])) {
@@ -74,13 +67,12 @@ async function listGroups(context: ListContext, engine: EngineConnection): Promi
     }
   }
   groups.sort((one, other) => (numberIn(other, 'count') ?? 0) - (numberIn(one, 'count') ?? 0));
-  output.printRows({
+  return {
     columns: [QUEUE, COUNT, timeColumn(context, 'last_failed_at'), ERROR],
     rows: groups,
     records: groups.map((group) => withIsoTimes(group, { first_failed_at: 's', last_failed_at: 's' })),
-  });
-  if (groups.length === 0) output.note('No dead letters.');
-  return EXIT.done;
+    none: 'No dead letters.',
+  };
 }
 
 function timeColumn({ output, terminal }: ListContext, name: string): Column<JsonRecord> {

@@ -1,4 +1,5 @@
-import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import type { EngineConnection } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
@@ -12,9 +13,9 @@ export const queueJobs = defineCommand({
   operands: { usage: '<queue>', min: 1, max: 1, help: 'The name, from svc queue list.' },
   details: ['Dead letters are not included; list them with svc queue dlq list.'],
   flags: {
-    state: {
+    status: {
       kind: 'choice',
-      placeholder: '<state>',
+      placeholder: '<status>',
       choices: ['waiting', 'delayed', 'running', 'retrying', 'waiting_for_worker'],
       help: 'Only jobs in this state.',
     },
@@ -27,49 +28,43 @@ export const queueJobs = defineCommand({
       max: 1_000,
       help: 'Only jobs with at least this number of attempts.',
     },
-    limit: {
-      kind: 'count',
-      placeholder: '<n>',
-      min: 1,
-      max: 1_000_000,
-      fallback: '100',
-      help: 'Largest number of jobs.',
-    },
+    ...listFlags('jobs', { fallback: 100 }),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
     {
-      line: 'svc queue jobs mail --state retrying',
+      line: 'svc queue jobs mail --status retrying',
       shows: 'Jobs that failed and will be retried, with their last error.',
     },
     { line: 'svc queue jobs mail --function mail::send --json', shows: 'The jobs of one function, for a script.' },
   ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
   async run(context) {
     const { flags, operands, output, terminal } = context;
     const [queue = ''] = operands;
     const filter = {
       queue,
-      ...(flags.state !== undefined && { state: flags.state }),
+      ...(flags.status !== undefined && { state: flags.status }),
       ...(flags.function !== undefined && { function_id: flags.function }),
       ...(flags.error !== undefined && { error: flags.error }),
       ...(flags['min-attempt'] !== undefined && { attempt_min: flags['min-attempt'] }),
     };
-    const { jobs, isCut } = await withEngine(context, (engine) => readJobs(engine, filter, flags.limit));
     const time = (name: string): Column<JsonRecord> => ({
       name,
       text: (row) => timeText(numberIn(row, name), output, terminal),
       raw: (row) => isoText(numberIn(row, name)),
     });
-    output.printRows({
-      columns: [...COLUMNS, time('enqueued_at'), { ...time('due_at'), wideOnly: true }, ERROR],
-      rows: jobs,
-      records: jobs.map((job) => withIsoTimes(job, { enqueued_at: 'ms', due_at: 'ms' })),
+    return await showList(context, { what: 'jobs' }, async (engine) => {
+      const { jobs, isCut } = await readJobs(engine, filter, flags.limit);
+      return {
+        columns: [...COLUMNS, time('enqueued_at'), { ...time('due_at'), wideOnly: true }, ERROR],
+        rows: jobs,
+        records: jobs.map((job) => withIsoTimes(job, { enqueued_at: 'ms', due_at: 'ms' })),
+        total: isCut ? Number.POSITIVE_INFINITY : jobs.length,
+        none: `No such jobs in '${queue}'. Dead letters: svc queue dlq list`,
+      };
     });
-    if (jobs.length === 0) output.note(`No such jobs in '${queue}'. Dead letters: svc queue dlq list`);
-    if (isCut) output.note(`There are more: the limit is ${flags.limit} (--limit).`);
-    return EXIT.done;
   },
 });
 

@@ -1,8 +1,9 @@
 // `svc queue list` and `info`: the queues and topics with their jobs in each state, and one of them in detail.
 
 import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT, type ExitCode } from '../../kernel/failures.ts';
+import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.ts';
@@ -10,7 +11,7 @@ import type { Column } from '../../text/table.ts';
 import { findQueue, isoText, isReported, listQueues, NOT_REPORTED, timeText, withIsoTimes } from './queues.ts';
 
 const FLAGS = {
-  watch: { kind: 'switch', help: 'Refresh every second, with jobs in and out per second.' },
+  ...listFlags('queues'),
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
@@ -20,8 +21,8 @@ export const queueList = defineCommand({
   name: 'queue list',
   summary: 'List queues and topics with the number of jobs in each state.',
   details: [
-    'Queues with problems come first: by dead letters, then retries, then waiting jobs. With --watch and --json, one ' +
-      'object per line: {"time", "queues"}.',
+    'Queues with problems come first: by dead letters, then retries, then waiting jobs. With --watch, also jobs in ' +
+      'and out per second.',
     'A - stands for a value that the adapter of a queue does not report: RabbitMQ does not count delayed jobs.',
   ],
   flags: FLAGS,
@@ -31,32 +32,43 @@ export const queueList = defineCommand({
     { line: 'svc queue list --watch', shows: 'The same every second, until Ctrl-C.' },
     { line: 'svc queue list --json', shows: 'For a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    return await withEngine(context, async (engine) => {
-      if (context.flags.watch) return await watch(context, engine);
-      print(context, await listQueues(engine), COLUMNS);
-      return EXIT.done;
+    const rates = new Rates(context.terminal.elapsedMs);
+    return await showList(context, { what: 'queues' }, async (engine) => {
+      const queues = (await listQueues(engine)).toSorted((one, other) => troubleOf(other) - troubleOf(one));
+      const rows = context.flags.watch ? rates.next(queues) : queues;
+      return {
+        columns: [...COLUMNS, ...(context.flags.watch ? RATES : []), oldestColumn(context)],
+        rows,
+        records: rows.map(documentOf),
+        none: 'There is no queue or topic.',
+      };
     });
   },
 });
 
-async function watch(context: ListContext, engine: Parameters<typeof listQueues>[0]): Promise<ExitCode> {
-  const { output, terminal } = context;
-  let before = new Map<string, JsonRecord>();
-  for (let beforeMs = terminal.elapsedMs(); ; ) {
-    const queues = await listQueues(engine);
-    const nowMs = terminal.elapsedMs();
-    const seconds = Math.max((nowMs - beforeMs) / 1_000, 0.001);
-    const rows = queues.map((queue) => ({ ...queue, ...ratesOf(queue, before.get(textIn(queue, 'name')), seconds) }));
-    if (output.jsonAsked) output.printLine({ time: isoText(terminal.now()), queues: rows.map(documentOf) });
-    else {
-      if (terminal.out.isTerminal) terminal.out.write('\u001b[H\u001b[2J');
-      print(context, rows, [...COLUMNS, ...RATES]);
-    }
-    before = new Map(queues.map((queue) => [textIn(queue, 'name'), queue]));
-    beforeMs = nowMs;
-    await Promise.race([engine.lost, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+/** Jobs in and out per second, between one reading and the next. */
+class Rates {
+  readonly #elapsedMs: () => number;
+  #before = new Map<string, JsonRecord>();
+  #beforeMs: number;
+
+  constructor(elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs;
+    this.#beforeMs = elapsedMs();
+  }
+
+  next(queues: readonly JsonRecord[]): JsonRecord[] {
+    const nowMs = this.#elapsedMs();
+    const seconds = Math.max((nowMs - this.#beforeMs) / 1_000, 0.001);
+    const rows = queues.map((queue) => ({
+      ...queue,
+      ...ratesOf(queue, this.#before.get(textIn(queue, 'name')), seconds),
+    }));
+    this.#before = new Map(queues.map((queue) => [textIn(queue, 'name'), queue]));
+    this.#beforeMs = nowMs;
+    return rows;
   }
 }
 
@@ -68,9 +80,8 @@ function ratesOf(queue: JsonRecord, before: JsonRecord | undefined, seconds: num
   return { in_per_second: rate('enqueued_total'), out_per_second: rate('finished_total') };
 }
 
-function print({ output, terminal }: ListContext, queues: JsonRecord[], columns: readonly Column<JsonRecord>[]): void {
-  const rows = queues.toSorted((one, other) => troubleOf(other) - troubleOf(one));
-  const oldest: Column<JsonRecord> = {
+function oldestColumn({ output, terminal }: ListContext): Column<JsonRecord> {
+  return {
     name: 'oldest_enqueued_at',
     text: (row) => {
       const oldestMs = numberIn(row, 'oldest_enqueued_at');
@@ -80,7 +91,6 @@ function print({ output, terminal }: ListContext, queues: JsonRecord[], columns:
     },
     raw: (row) => isoText(numberIn(row, 'oldest_enqueued_at')),
   };
-  output.printRows({ columns: [...columns, oldest], rows, records: rows.map(documentOf) });
 }
 
 function documentOf(queue: JsonRecord) {

@@ -3,6 +3,7 @@
 
 import type { StateEntry, StateEvent } from '../../../sdk/data/state-client.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
+import { firstOf, LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
@@ -15,26 +16,19 @@ import { absentKey, readEntry } from './state-entries.ts';
 export const stateScopes = defineCommand({
   name: 'state scopes',
   summary: 'List the scopes of the state.',
-  flags: { ...CONNECTION_FLAGS },
+  flags: { ...listFlags('scopes'), ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc state scopes', shows: 'The scopes that hold entries.' },
     { line: 'svc state scopes --json', shows: 'The same for a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const scopes: { readonly scope: string }[] = [];
-    await withEngine(context, async ({ state }) => {
-      for await (const scope of state.scopes()) scopes.push({ scope });
+    return await showList(context, { what: 'scopes' }, async ({ state }) => {
+      const { rows, total } = await firstOf(state.scopes(), context.flags.limit);
+      const none = 'The state is empty. Write an entry with: svc state set <scope> <key> <json>';
+      return { columns: [SCOPE], rows, records: rows.map((scope) => ({ scope })), total, none };
     });
-    context.output.printRows({
-      columns: [{ name: 'scope', cut: 'middle', text: ({ scope }) => scope }],
-      rows: scopes,
-      records: scopes,
-    });
-    if (scopes.length === 0)
-      context.output.note('The state is empty. Write an entry with: svc state set <scope> <key> <json>');
-    return EXIT.done;
   },
 });
 
@@ -45,6 +39,7 @@ export const stateList = defineCommand({
   flags: {
     prefix: { kind: 'text', placeholder: '<text>', help: 'Only keys that begin with the text.' },
     keys: { kind: 'switch', help: 'Only the keys, without their values.' },
+    ...listFlags('entries'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -53,27 +48,21 @@ export const stateList = defineCommand({
     { line: 'svc state list users --prefix a --keys', shows: 'The keys that begin with a.' },
     { line: 'svc state list users -o jsonl', shows: 'One entry per line, as {"key","value"}.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const { flags, operands, output } = context;
+    const { flags, operands } = context;
     const [scope = ''] = operands;
     const filter = flags.prefix === undefined ? {} : { prefix: flags.prefix };
-    const entries: StateEntry<unknown>[] = [];
-    await withEngine(
-      context,
-      async ({ state }) => {
-        for await (const entry of state.list<unknown>(scope, filter)) entries.push(entry);
-      },
-      { printsValues: true },
-    );
-    const columns = flags.keys ? [KEY] : [KEY, VALUE];
-    const records = flags.keys ? entries.map(({ key }) => ({ key })) : entries;
-    output.printRows({ columns, rows: entries, records });
-    if (entries.length === 0) output.note(`No entries in '${scope}'. List the scopes with: svc state scopes`);
-    return EXIT.done;
+    return await showList(context, { what: 'entries', printsValues: true }, async ({ state }) => {
+      const { rows, total } = await firstOf(state.list<unknown>(scope, filter), flags.limit);
+      const none = `No entries in '${scope}'. List the scopes with: svc state scopes`;
+      if (!flags.keys) return { columns: [KEY, VALUE], rows, total, none };
+      return { columns: [KEY], rows, records: rows.map(({ key }) => ({ key })), total, none };
+    });
   },
 });
 
+const SCOPE: Column<string> = { name: 'scope', cut: 'middle', text: (scope) => scope };
 const KEY: Column<StateEntry<unknown>> = { name: 'key', cut: 'middle', text: ({ key }) => key };
 const VALUE: Column<StateEntry<unknown>> = { name: 'value', cut: 'end', text: ({ value }) => JSON.stringify(value) };
 

@@ -4,36 +4,32 @@
 
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
-import { isRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
+import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
 import { type InputNames, readJson } from '../call/payload.ts';
 
 export const streamList = defineCommand({
   name: 'stream list',
   summary: 'List the streams and how many groups each has.',
-  flags: { ...CONNECTION_FLAGS },
+  flags: { ...listFlags('streams'), ...CONNECTION_FLAGS },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc stream list', shows: 'Every stream that has items.' },
     { line: 'svc stream list --json', shows: 'With the names of their groups.' },
   ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
   async run(context) {
-    const records = await withEngine(context, (engine) =>
-      inPages(async (page) => recordsIn(await engine.call('stream::list_all', page), 'stream')),
-    );
-    context.output.printRows({
+    return await showList<JsonRecord>(context, { what: 'streams' }, async (engine) => ({
       columns: [
         { name: 'stream', cut: 'middle', text: (stream) => textIn(stream, 'id') },
         { name: 'groups', align: 'right', text: ({ groups }) => String(Array.isArray(groups) ? groups.length : 0) },
       ],
-      rows: records,
-      records,
-    });
-    if (records.length === 0) context.output.note('No stream has items.');
-    return EXIT.done;
+      rows: await inPages(async (page) => recordsIn(await engine.call('stream::list_all', page), 'stream')),
+      none: 'No stream has items.',
+    }));
   },
 });
 
@@ -41,26 +37,25 @@ export const streamGroups = defineCommand({
   name: 'stream groups',
   summary: 'List the groups of a stream.',
   operands: { usage: '<stream>', min: 1, max: 1, help: 'The stream.', kinds: ['stream'] },
-  flags: { ...CONNECTION_FLAGS },
+  flags: { ...listFlags('groups'), ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc stream groups chat', shows: 'The groups that have items.' },
     { line: 'svc stream groups chat --json', shows: 'As a JSON list.' },
   ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
   async run(context) {
     const [stream = ''] = context.operands;
-    const groups = await withEngine(context, (engine) =>
-      inPages(async (page) => groupsIn(await engine.call('stream::list_groups', { stream_name: stream, ...page }))),
-    );
-    const records = groups.map((group) => ({ group }));
-    context.output.printRows({
-      columns: [{ name: 'group', cut: 'middle', text: ({ group }) => group }],
-      rows: records,
-      records,
+    return await showList(context, { what: 'groups' }, async (engine) => {
+      const groups = await inPages(async (page) =>
+        groupsIn(await engine.call('stream::list_groups', { stream_name: stream, ...page })),
+      );
+      return {
+        columns: [{ name: 'group', cut: 'middle', text: ({ group }) => group }],
+        rows: groups.map((group) => ({ group })),
+        none: 'The stream has no items.',
+      };
     });
-    if (records.length === 0) context.output.note('The stream has no items.');
-    return EXIT.done;
   },
 });
 
@@ -73,31 +68,26 @@ export const streamItems = defineCommand({
   name: 'stream items',
   summary: 'List the items of a group.',
   operands: { usage: '<stream>/<group>', min: 1, max: 1, help: 'The group.' },
-  flags: { ...CONNECTION_FLAGS },
+  flags: { ...listFlags('items'), ...CONNECTION_FLAGS },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc stream items chat/room1', shows: 'Ids and data.' },
     { line: 'svc stream items chat/room1 -o jsonl', shows: 'One {id, data} per line.' },
   ],
-  exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
   async run(context) {
     const { stream, group } = groupOperand(context.operands);
-    const items = await withEngine(
-      context,
-      (engine) => inPages(async (page) => [...(await engine.stream(stream).group(group).list(page))]),
-      { printsValues: true },
-    );
-    const records = items.map(([id, data]) => ({ id, data }));
-    context.output.printRows({
-      columns: [
-        { name: 'item', cut: 'middle', text: ({ id }) => id },
-        { name: 'data', cut: 'end', text: ({ data }) => JSON.stringify(data) },
-      ],
-      rows: records,
-      records,
+    return await showList(context, { what: 'items', printsValues: true }, async (engine) => {
+      const items = await inPages(async (page) => [...(await engine.stream(stream).group(group).list(page))]);
+      return {
+        columns: [
+          { name: 'item', cut: 'middle', text: ({ id }) => id },
+          { name: 'data', cut: 'end', text: ({ data }) => JSON.stringify(data) },
+        ],
+        rows: items.map(([id, data]) => ({ id, data })),
+        none: 'The group is empty.',
+      };
     });
-    if (records.length === 0) context.output.note('The group is empty.');
-    return EXIT.done;
   },
 });
 

@@ -1,6 +1,7 @@
 // `svc alerts …`: the alert rules as the engine lists them, and their evaluation on request.
 
 import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
@@ -10,28 +11,30 @@ import type { Column } from '../../text/table.ts';
 import { formatTime, type TimeStyle } from '../../text/times.ts';
 
 export const alertsList = defineCommand({
-  name: 'alerts list',
+  name: 'alert list',
   summary: 'List the alert rules, and which of them are firing.',
   details: [
     'Rules are defined in the configuration of svc-observability, under alerts. For monitoring use svc check alerts.',
   ],
   flags: {
     firing: { kind: 'switch', help: 'Only rules that are firing.' },
+    ...listFlags('alerts'),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc alerts list', shows: 'Every rule with its current value.' },
-    { line: 'svc alerts list --firing --json', shows: 'The firing rules, for a script.' },
+    { line: 'svc alert list', shows: 'Every rule with its current value.' },
+    { line: 'svc alert list --firing --json', shows: 'The firing rules, for a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
     const { flags, output, terminal } = context;
-    const answer = await withEngine(context, (engine) => engine.call('engine::alerts::list', {}));
-    const records = recordsIn(answer, 'alerts').filter((alert) => !flags.firing || alert.firing === true);
-    output.printRows({ columns: columns(output.timeStyle, terminal.now()), rows: records, records });
-    if (records.length === 0) output.note(flags.firing ? 'No rule is firing.' : 'There is no alert rule.');
-    return EXIT.done;
+    return await showList(context, { what: 'alerts' }, async (engine) => {
+      const answer = await engine.call('engine::alerts::list', {});
+      const rows = recordsIn(answer, 'alerts').filter((alert) => !flags.firing || alert.firing === true);
+      const none = flags.firing ? 'No rule is firing.' : 'There is no alert rule.';
+      return { columns: columns(output.timeStyle, terminal.now()), rows, none };
+    });
   },
 });
 
@@ -62,7 +65,7 @@ function show(unixMs: number | undefined, format: (unixMs: number) => string): s
 }
 
 export const alertsEvaluate = defineCommand({
-  name: 'alerts evaluate',
+  name: 'alert evaluate',
   summary: 'Evaluate the alert rules immediately.',
   details: [
     'The engine evaluates the rules every 10 seconds; this command does not wait for it. A rule that fires takes its ' +
@@ -71,8 +74,8 @@ export const alertsEvaluate = defineCommand({
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],
   examples: [
-    { line: 'svc alerts evaluate', shows: 'The rules whose condition is true.' },
-    { line: 'svc alerts evaluate --json', shows: 'The answer of the engine.' },
+    { line: 'svc alert evaluate', shows: 'The rules whose condition is true.' },
+    { line: 'svc alert evaluate --json', shows: 'The answer of the engine.' },
   ],
   exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {

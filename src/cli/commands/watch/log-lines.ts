@@ -1,4 +1,4 @@
-// Log entries as lines: aligned and coloured for a terminal, tab-separated in a pipe.
+// Log entries as lines: aligned, and coloured for a terminal; tab-separated on request.
 
 import type { Painter } from '../../text/colour.ts';
 import { padEnd, stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
@@ -6,7 +6,7 @@ import { isRecord, type JsonRecord, numberIn, textIn } from '../../text/records.
 import type { TimeStyle } from '../../text/times.ts';
 
 export interface LogLineOptions {
-  readonly isTerminal: boolean;
+  readonly isPlain: boolean;
   readonly paint: Painter;
   readonly timeStyle: TimeStyle;
   readonly nowMs: number;
@@ -25,7 +25,7 @@ export function timeOf(log: JsonRecord): number {
 /** Without the final line break. */
 export function logLine(log: JsonRecord, options: LogLineOptions): string {
   const attributes = pairsOf(log, options.fields);
-  if (!options.isTerminal) {
+  if (options.isPlain) {
     const pairs = attributes.map(([key, value]) => `${key}=${value}`).join(' ');
     const time = new Date(Math.floor(timeOf(log))).toISOString();
     const words = ['severity_text', 'service_name', 'trace_id', 'body'].map((name) => textIn(log, name));

@@ -2,12 +2,13 @@ import { Refusal } from '../../../core/calls/refusal.ts';
 import { compileRegex, type TextMatcher } from '../../../core/telemetry/logs/log-expression.ts';
 import { SearchBudget } from '../../../core/telemetry/logs/search-budget.ts';
 import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
+import { timeRangeFlags } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn } from '../../text/records.ts';
-import { momentOf } from '../../text/times.ts';
 import { logLine, timeOf } from './log-lines.ts';
+import { timeRange } from './trace-list.ts';
 
 const FLAGS = {
   follow: { kind: 'switch', short: 'f', help: 'Keep running and print new entries.' },
@@ -21,8 +22,8 @@ const FLAGS = {
   grep: { kind: 'text', placeholder: '<regex>', help: 'Only entries whose message or attributes match.' },
   trace: { kind: 'text', placeholder: '<id>', help: 'Only entries of this trace.' },
   function: { kind: 'text', placeholder: '<id>', help: 'Only entries written by this function.' },
-  since: { kind: 'text', placeholder: '<time>', help: 'Only newer entries: 15m, an ISO time, Unix ms.' },
-  number: {
+  ...timeRangeFlags('entries'),
+  limit: {
     kind: 'count',
     short: 'n',
     placeholder: '<n>',
@@ -49,8 +50,8 @@ export const logs = defineCommand({
   summary: 'Show the log of the engine and of all workers, newest last.',
   details: [
     'With -f it runs until interrupted, reconnects after a lost connection, and prints a line where entries may ' +
-      'be missing. In a pipe, tabs separate time, level, service, trace, message and attributes. With --json, one ' +
-      'object per line.',
+      'be missing. With --plain, tabs separate time, level, service, trace, message and attributes. With --json, ' +
+      'one object per line.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
@@ -67,8 +68,9 @@ export const logs = defineCommand({
   async run(context) {
     const wanted = readFilter(context);
     const { flags, output } = context;
+    if (flags.follow && flags.until !== undefined) throw usageFailure('--follow and --until exclude each other.');
     if (!flags.follow) {
-      const found = await withEngine(context, (engine) => newest(engine, wanted, flags.number));
+      const found = await withEngine(context, (engine) => newest(engine, wanted, flags.limit));
       for (const log of found) print(context, log);
       if (found.length === 0) output.note('No log entry matches.');
       return EXIT.done;
@@ -88,7 +90,6 @@ interface Filter {
 function readFilter({ flags, terminal }: LogsContext): Filter {
   const pattern = flags.grep === undefined ? undefined : readPattern(flags.grep);
   const service = flags.service?.toLowerCase();
-  const startTime = momentOf('--since', flags.since, terminal.now());
   if (flags.trace !== undefined && !/^[\da-f]{32}$/i.test(flags.trace)) {
     throw usageFailure(`--trace is '${flags.trace}': expected the full id, 32 hexadecimal digits.`);
   }
@@ -96,7 +97,7 @@ function readFilter({ flags, terminal }: LogsContext): Filter {
     query: {
       ...(flags.level === undefined ? {} : { severity_min: SEVERITY_MIN[flags.level] }),
       ...(flags.trace === undefined ? {} : { trace_id: flags.trace.toLowerCase() }),
-      ...(startTime === undefined ? {} : { start_time: startTime }),
+      ...timeRange(flags, terminal.now()),
     },
     matcher() {
       const budget = new SearchBudget(undefined, ADVICE);
@@ -152,7 +153,7 @@ async function newest(engine: EngineConnection, { query, matcher }: Filter, coun
 function print({ flags, output, terminal }: LogsContext, log: JsonRecord): void {
   if (output.jsonAsked) return output.printLine(log);
   const line = logLine(log, {
-    isTerminal: terminal.out.isTerminal,
+    isPlain: output.plain,
     paint: output.paintOut,
     timeStyle: output.timeStyle,
     nowMs: terminal.now(),
@@ -198,7 +199,7 @@ class Tail {
   async #start(engine: EngineConnection, recent: readonly JsonRecord[]): Promise<void> {
     const { flags, output } = this.#context;
     this.#hasStarted = true;
-    const shown = await newest(engine, this.#filter, flags.number);
+    const shown = await newest(engine, this.#filter, flags.limit);
     for (const log of shown) print(this.#context, log);
     this.#remember([...recent, ...shown]);
     output.note(`Following the logs at ${engine.address}. Stop with Ctrl-C.`);

@@ -1,13 +1,15 @@
 import { withEngine } from '../../engine/connection.ts';
+import { timeRangeFlags } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
-import { formatTime, momentOf } from '../../text/times.ts';
+import { formatTime } from '../../text/times.ts';
+import { timeRange } from './trace-list.ts';
 
 const FLAGS = {
-  since: { kind: 'text', placeholder: '<time>', help: 'Only newer measurements. Default with a name: 1h.' },
+  ...timeRangeFlags('measurements'),
   interval: {
     kind: 'duration',
     placeholder: '<duration>',
@@ -29,7 +31,7 @@ export const metrics = defineCommand({
     usage: '[name]',
     min: 0,
     max: 1,
-    help: 'One metric of a worker over time. Without it, the current values of all.',
+    help: 'One metric of a worker over time, by default of the last hour. Without it, the current values of all.',
   },
   flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -58,10 +60,8 @@ interface MetricRow {
 
 async function showAll(context: MetricsContext): Promise<void> {
   const { flags, output, terminal } = context;
-  const startTime = momentOf('--since', flags.since, terminal.now());
-  const answer = await withEngine(context, (engine) =>
-    engine.call('engine::metrics::list', startTime === undefined ? {} : { start_time: startTime }),
-  );
+  const range = timeRange(flags, terminal.now());
+  const answer = await withEngine(context, (engine) => engine.call('engine::metrics::list', range));
   const rows = [...engineRows(answer), ...recordsIn(answer, 'sdk_metrics').map(workerRow)];
   output.printRows({ columns: ALL_COLUMNS, rows, records: rows });
   if (recordsIn(answer, 'sdk_metrics').length === 0) output.note('No worker has sent metrics.');
@@ -121,8 +121,9 @@ async function showOne(context: MetricsContext, name: string): Promise<void> {
   const answer = await withEngine(context, (engine) =>
     engine.call('engine::metrics::list', {
       metric_name: name,
-      start_time: momentOf('--since', flags.since, nowMs) ?? nowMs - HOUR_MS,
       end_time: nowMs,
+      start_time: nowMs - HOUR_MS,
+      ...timeRange(flags, nowMs),
       aggregate_interval: seconds,
     }),
   );

@@ -1,9 +1,8 @@
 // `svc runs`: the runs of one function, as its page in the console lists them.
 
 import { explainRetention } from '../../../core/telemetry/records/retention.ts';
-import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList, timeRangeFlags } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS } from '../../kernel/flags.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
@@ -11,7 +10,7 @@ import type { Column } from '../../text/table.ts';
 import type { Terminal } from '../../text/terminal.ts';
 import { formatDuration, formatTime } from '../../text/times.ts';
 import { explainNoMemory, readRetention, shortTime } from './spans.ts';
-import { limitFlag, timeRange, timeRangeFlags } from './trace-list.ts';
+import { timeRange } from './trace-list.ts';
 
 export const runs = defineCommand({
   name: 'runs',
@@ -22,9 +21,15 @@ export const runs = defineCommand({
       'Show its trace with svc trace show <trace>; the first digits are enough.',
   ],
   flags: {
-    errors: { kind: 'switch', help: 'Only runs that failed.' },
+    status: {
+      kind: 'choice',
+      placeholder: '<status>',
+      choices: ['ok', 'error', 'pending'],
+      help: 'Only runs in this state.',
+    },
+    errors: { kind: 'switch', help: 'The same as --status error.' },
     ...timeRangeFlags('runs'),
-    limit: limitFlag('runs'),
+    ...listFlags('runs', { fallback: 50, max: 1_000 }),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -33,31 +38,26 @@ export const runs = defineCommand({
     { line: 'svc runs orders::create --errors --since 1h', shows: 'Those that failed within the last hour.' },
     { line: 'svc runs orders::create -n 1 --json', shows: 'The last run, for a script.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
     const { flags, operands, output, terminal } = context;
     const [functionId = ''] = operands;
-    const query = {
-      function_id: functionId,
-      errors_only: flags.errors,
-      ...timeRange(flags, terminal.now()),
-      limit: flags.limit,
-    };
-    const answer = await withEngine(context, async (engine) => {
-      try {
-        return await engine.call('engine::traces::runs', query);
-      } catch (error) {
+    return await showList(context, { what: 'runs' }, async (engine) => {
+      const query = {
+        function_id: functionId,
+        status: flags.errors ? 'error' : flags.status,
+        ...timeRange(flags, terminal.now()),
+        limit: flags.limit,
+      };
+      const answer = await engine.call('engine::traces::runs', query).catch((error: unknown) => {
         throw explainNoMemory(error);
-      }
+      });
+      const rows = recordsIn(answer, 'runs');
+      const total = isRecord(answer) ? (numberIn(answer, 'total') ?? rows.length) : rows.length;
+      const retention = readRetention(answer);
+      const reasons = retention === undefined ? [] : explainRetention('traces', retention, shortTime);
+      return { columns: columnsOf(output, terminal), rows, total, none: ['No run matches.', ...reasons].join(' ') };
     });
-    const rows = recordsIn(answer, 'runs');
-    output.printRows({ columns: columnsOf(output, terminal), rows, records: rows });
-    const total = isRecord(answer) ? (numberIn(answer, 'total') ?? rows.length) : rows.length;
-    const retention = readRetention(answer);
-    const reasons = retention === undefined ? [] : explainRetention('traces', retention, shortTime);
-    if (rows.length === 0) output.note(['No run matches.', ...reasons].join(' '));
-    else if (total > rows.length) output.note(`${rows.length} of ${total} runs. More with -n.`);
-    return EXIT.done;
   },
 });
 

@@ -1,9 +1,10 @@
 // `svc trace list` and `clear`, and what `svc trace tail` shares with them: the filters, and one row for each trace.
 
 import { withEngine } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList, timeRangeFlags } from '../../engine/listing.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { EXIT, usageFailure } from '../../kernel/failures.ts';
-import { CONFIRM_FLAGS, CONNECTION_FLAGS, type Flag, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
+import { CONFIRM_FLAGS, CONNECTION_FLAGS, type FlagTable, type FlagValues } from '../../kernel/flags.ts';
 import { confirm } from '../../text/confirm.ts';
 import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn, textsIn } from '../../text/records.ts';
@@ -39,26 +40,6 @@ export const TRACE_FILTER_FLAGS = {
   internal: { kind: 'switch', help: 'Include traces of the engine itself.' },
 } as const satisfies FlagTable;
 
-/** `what`: what is listed, in the plural. */
-export function timeRangeFlags(what: string) {
-  return {
-    since: { kind: 'text', placeholder: '<time>', help: `Only ${what} after this time: 15m, an ISO time, Unix ms.` },
-    until: { kind: 'text', placeholder: '<time>', help: `Only ${what} before this time.` },
-  } as const satisfies FlagTable;
-}
-
-export function limitFlag(what: string) {
-  return {
-    kind: 'count',
-    short: 'n',
-    placeholder: '<n>',
-    min: 1,
-    max: 1_000,
-    fallback: '50',
-    help: `Largest number of ${what}.`,
-  } as const satisfies Flag;
-}
-
 export const traceList = defineCommand({
   name: 'trace list',
   summary: 'List the traces that the engine keeps, newest first.',
@@ -75,7 +56,7 @@ export const traceList = defineCommand({
       fallback: 'start_time',
       help: 'Latest first, longest first, or alphabetical.',
     },
-    limit: limitFlag('traces'),
+    ...listFlags('traces', { fallback: 50, max: 1_000 }),
     ...CONNECTION_FLAGS,
   },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
@@ -87,29 +68,24 @@ export const traceList = defineCommand({
       shows: 'The traces of one function, for a script.',
     },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const { flags, output, terminal } = context;
-    const query = {
-      ...traceQuery(flags),
-      ...timeRange(flags, terminal.now()),
-      sort_by: flags.sort,
-      sort_order: flags.sort === 'start_time' || flags.sort === 'duration' ? 'desc' : 'asc',
-      limit: flags.limit,
-    };
-    const answer = await withEngine(context, async (engine) => {
-      try {
-        return await engine.call('engine::traces::list', query);
-      } catch (error) {
+    const { flags, terminal } = context;
+    return await showList(context, { what: 'traces' }, async (engine) => {
+      const query = {
+        ...traceQuery(flags),
+        ...timeRange(flags, terminal.now()),
+        sort_by: flags.sort,
+        sort_order: flags.sort === 'start_time' || flags.sort === 'duration' ? 'desc' : 'asc',
+        limit: flags.limit,
+      };
+      const answer = await engine.call('engine::traces::list', query).catch((error: unknown) => {
         throw explainNoMemory(error);
-      }
+      });
+      const rows = recordsIn(answer, 'spans').map(readTraceRow);
+      const total = isRecord(answer) ? (numberIn(answer, 'total') ?? rows.length) : rows.length;
+      return { columns: traceColumns(context), rows, total, none: 'No trace matches.' };
     });
-    const rows = recordsIn(answer, 'spans').map(readTraceRow);
-    output.printRows({ columns: traceColumns(context), rows, records: rows });
-    const total = isRecord(answer) ? (numberIn(answer, 'total') ?? rows.length) : rows.length;
-    if (rows.length === 0) output.note('No trace matches.');
-    else if (total > rows.length) output.note(`${rows.length} of ${total} traces. More with -n.`);
-    return EXIT.done;
   },
 });
 

@@ -39,7 +39,7 @@ export const traceShow = defineCommand({
   details: [
     'The critical path, marked with a diamond, is the chain of spans that determined the duration of the trace: a ' +
       'faster span on it makes the trace faster. Arrows mark a span that lies outside its parent.',
-    'In a pipe: one line per span; tabs separate depth, name, service, start and duration in milliseconds, and status.',
+    'In a pipe: one row per span with depth, name, service, start and duration in milliseconds, and status.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl', 'csv'],

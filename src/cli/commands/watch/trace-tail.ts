@@ -79,5 +79,5 @@ function print({ output, terminal }: Context<typeof FLAGS>, row: TraceRow): void
     padStart(String(row.span_count), 4),
     `${stripUnsafe(row.name)}  ${paintOut.dim(stripUnsafe(row.service))}`,
   ];
-  terminal.out.write(`${fields.join(terminal.out.isTerminal ? '  ' : '\t')}\n`);
+  terminal.out.write(`${fields.join(output.plain ? '\t' : '  ')}\n`);
 }

@@ -14,7 +14,7 @@ export const workerInfo = defineCommand({
   operands: { usage: '<name>', min: 1, max: 1, help: 'Its name in the configuration.', kinds: ['worker'] },
   details: [
     'Shows the process of the worker and the functions that it has registered. To see workers that the engine did ' +
-      'not start, use svc workers list.',
+      'not start, use svc worker list.',
   ],
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],

@@ -8,14 +8,14 @@ import { formatTime, momentOf } from '../../text/times.ts';
 
 const FLAGS = {
   follow: { kind: 'switch', short: 'f', help: 'Keep running and print new lines.' },
-  lines: {
+  limit: {
     kind: 'count',
     short: 'n',
-    placeholder: '<count>',
+    placeholder: '<n>',
     fallback: '100',
     min: 1,
     max: 5_000,
-    help: 'Lines to print.',
+    help: 'Largest number of lines.',
   },
   since: { kind: 'text', placeholder: '<time>', help: 'Only newer lines: 15m, an ISO time, Unix ms.' },
   ...CONNECTION_FLAGS,
@@ -50,7 +50,7 @@ async function print(engine: EngineConnection, context: LogsContext) {
   const name = operands[0] ?? '';
   const sinceMs = momentOf('--since', flags.since, terminal.now());
   const since = sinceMs === undefined ? {} : { since: sinceMs };
-  const first = await engine.call('worker::logs', { name, limit: flags.lines, ...since });
+  const first = await engine.call('worker::logs', { name, limit: flags.limit, ...since });
   if (!flags.follow) {
     const records = recordsIn(first, 'lines');
     if (output.jsonAsked) output.printRows({ columns: [], rows: [], records });

@@ -1,7 +1,7 @@
 import { isSvcError } from '../../../sdk/calls/errors.ts';
-import { type EngineConnection, follow, withEngine } from '../../engine/connection.ts';
-import { type Context, defineCommand } from '../../kernel/command.ts';
-import { EXIT } from '../../kernel/failures.ts';
+import type { EngineConnection } from '../../engine/connection.ts';
+import { LIST_EXIT_CODES, listFlags, showList } from '../../engine/listing.ts';
+import { defineCommand } from '../../kernel/command.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
@@ -10,57 +10,36 @@ import { stateInWords } from './worker-info.ts';
 
 const FLAGS = {
   search: { kind: 'text', placeholder: '<text>', help: 'Only workers whose name or id contains the text.' },
-  watch: { kind: 'switch', help: 'Refresh every second.' },
+  status: { kind: 'text', placeholder: '<status>', help: 'Only workers in this state, as the column shows it.' },
+  ...listFlags('workers'),
   ...CONNECTION_FLAGS,
 } as const satisfies FlagTable;
 
-type ListContext = Context<typeof FLAGS>;
-
-const WATCH_MS = 1_000;
-
 export const workersList = defineCommand({
-  name: 'workers list',
+  name: 'worker list',
   summary: 'List the workers.',
   details: [
     'Lists connected workers, and workers of the configuration that are not connected, with the reason. Modules ' +
-      'of the engine are workers, too; their runtime is engine. With --watch and --json, one line per second. svc ' +
-      'worker list is the same command.',
+      'of the engine are workers, too; their runtime is engine.',
   ],
   flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc workers list', shows: 'Name, state, functions and calls in flight.' },
-    { line: 'svc workers list -o wide --time utc', shows: 'With ids, addresses and exact times.' },
+    { line: 'svc worker list', shows: 'Name, state, functions and calls in flight.' },
+    { line: 'svc worker list -o wide --time utc', shows: 'With ids, addresses and exact times.' },
     { line: 'svc worker list --watch', shows: 'The same every second, until Ctrl-C.' },
   ],
-  exitCodes: [EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
+  exitCodes: LIST_EXIT_CODES,
   async run(context) {
-    const { flags, output } = context;
-    if (flags.watch) return await watch(context);
-    const records = await withEngine(context, (engine) => listWorkers(engine, flags.search));
-    print(context, records);
-    if (records.length === 0) output.note('No worker is connected.');
-    return EXIT.done;
+    const { flags, output, terminal } = context;
+    return await showList(context, { what: 'workers' }, async (engine) => {
+      const all = await listWorkers(engine, flags.search);
+      const rows = all.filter((row) => flags.status === undefined || textIn(row, 'status') === flags.status);
+      const none = rows.length === all.length ? 'No worker is connected.' : 'No worker is in this state.';
+      return { columns: columns(output.timeStyle, terminal.now()), rows, none };
+    });
   },
 });
-
-/** Continues while the engine is not reachable. */
-function watch(context: ListContext): Promise<never> {
-  const { flags, output, terminal } = context;
-  return follow(context, WATCH_MS, async (engine) => {
-    const records = await listWorkers(engine, flags.search);
-    if (output.jsonAsked) {
-      output.printLine({ time: new Date(terminal.now()).toISOString(), workers: records });
-    } else {
-      if (terminal.out.isTerminal) terminal.out.write('\u001b[H\u001b[2J');
-      print(context, records);
-    }
-  });
-}
-
-function print({ output, terminal }: ListContext, records: readonly JsonRecord[]): void {
-  output.printRows({ columns: columns(output.timeStyle, terminal.now()), rows: records, records });
-}
 
 async function listWorkers(engine: EngineConnection, search: string | undefined): Promise<JsonRecord[]> {
   const wanted = search === undefined ? {} : { search };

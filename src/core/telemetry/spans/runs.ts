@@ -9,7 +9,7 @@ import { durationMs, overlaps, selectPage } from './trace-list.ts';
 
 export interface RunsQuery {
   readonly functionId: string;
-  readonly errorsOnly: boolean;
+  readonly status: Run['status'] | undefined;
   /** Unix milliseconds: runs that overlap the range. */
   readonly startTime: number | undefined;
   readonly endTime: number | undefined;
@@ -51,9 +51,9 @@ export function listRuns(
   const name = `call ${query.functionId}`;
   const found: Found[] = [];
   for (const trace of store.traces()) {
-    if (query.errorsOnly && trace.errorCount === 0) continue;
+    if (query.status === 'error' && trace.errorCount === 0) continue;
     for (const { record } of trace.spans.values()) {
-      if (record.name !== name || (query.errorsOnly && record.status !== 'error')) continue;
+      if (record.name !== name || (query.status !== undefined && statusOf(record) !== query.status)) continue;
       if (overlaps(record, query, nowMs)) found.push({ trace, record });
     }
   }
@@ -85,7 +85,7 @@ function runOf({ trace, record }: Found, nowMs: number): Omit<Run, 'has_payload'
     span_id: record.span_id,
     started_ms: record.start_time_unix_nano / 1e6,
     duration_ms: durationMs(record, nowMs),
-    status: record.pending === true ? 'pending' : record.status === 'error' ? 'error' : 'ok',
+    status: statusOf(record),
     error: record.status_description ?? null,
     trigger: textAt(record, 'trigger.type') ?? (attempt === undefined ? null : 'queue'),
     worker: textAt(record, 'svc.worker') ?? null,
@@ -95,6 +95,10 @@ function runOf({ trace, record }: Found, nowMs: number): Omit<Run, 'has_payload'
     input_bytes: numberAt(record, RUN_BYTES.input) ?? null,
     output_bytes: numberAt(record, RUN_BYTES.output) ?? null,
   };
+}
+
+function statusOf({ pending, status }: SpanRecord): Run['status'] {
+  return pending === true ? 'pending' : status === 'error' ? 'error' : 'ok';
 }
 
 function textAt({ attributes }: SpanRecord, key: string): string | undefined {

@@ -54,7 +54,8 @@ async function runsOf(
   { errors, start_time, end_time, ...page }: RunsQuery,
 ): Promise<RetainedList<Run>> {
   const { limit, offset } = placeOf(page);
-  const asked = { function_id: functionId, errors_only: errors ?? false, start_time, end_time, limit, offset };
+  const status = errors === true ? 'error' : null;
+  const asked = { function_id: functionId, status, start_time, end_time, limit, offset };
   const { runs, total, retention } = await builtIns.ask('engine::traces::runs', asked);
   const end = offset + runs.length;
   return { items: [...runs], next_cursor: end < total ? String(end) : null, total, retention };

@@ -5,18 +5,23 @@ import { routeArguments } from '../../../../src/cli/kernel/catalogue.ts';
 describe('the command for a line', () => {
   test.each([
     [['trigger', 'a::b', 'x=1'], 'trigger', ['a::b', 'x=1']],
-    [['functions', 'list', '--ns', 'a'], 'functions list', ['--ns', 'a']],
+    [['function', 'list', '--ns', 'a'], 'function list', ['--ns', 'a']],
     [['worker', 'list'], 'worker list', []],
-    [['--json', 'functions', 'list'], 'functions list', ['--json']],
-    [['--url', 'ws://x', 'functions', '-q', 'list'], 'functions list', ['--url', 'ws://x', '-q']],
+    [['--json', 'functions', 'list'], 'function list', ['--json']],
+    [['--url', 'ws://x', 'functions', '-q', 'list'], 'function list', ['--url', 'ws://x', '-q']],
     [['--url=ws://x', 'trigger', 'a::b'], 'trigger', ['--url=ws://x', 'a::b']],
-    [['-o', 'json', 'functions', 'list'], 'functions list', ['-o', 'json']],
-    [['-ojson', 'functions', 'list'], 'functions list', ['-ojson']],
+    [['-o', 'json', 'functions', 'list'], 'function list', ['-o', 'json']],
+    [['-ojson', 'functions', 'list'], 'function list', ['-ojson']],
     [['--help', 'trigger'], 'trigger', ['--help']],
     [['trigger', 'help'], 'trigger', ['help']],
     [['queue', 'dlq', 'list', 'mail'], 'queue dlq list', ['mail']],
     [['queue', '--json', 'list', 'mail'], 'queue list', ['--json', 'mail']],
-  ])('[CLI-7] %j means %s', (args, name, rest) => {
+    [['queues', 'dlq', 'list'], 'queue dlq list', []],
+    [['trigger', 'list'], 'trigger', ['list']],
+    [['triggers', 'list'], 'triggers list', []],
+    [['runs', 'mail::send'], 'runs', ['mail::send']],
+    [['run', 'show', 'last'], 'run show', ['last']],
+  ])('[CLI-7] [CLI-15] %j means %s', (args, name, rest) => {
     const route = routeArguments(args, CATALOGUE);
     expect(route).toMatchObject({ kind: 'command', args: rest, named: true, entry: { name } });
   });
@@ -49,9 +54,9 @@ describe('the command for a line', () => {
 
   test.each([
     [['trigge'], "Unknown command 'trigge'.", 'Did you mean: svc trigger?'],
-    [['functions', 'lst'], "Unknown command 'functions lst'.", 'Did you mean: svc functions list?'],
+    [['functions', 'lst'], "Unknown command 'functions lst'.", 'Did you mean: svc function list?'],
     [['queue', 'dlq', 'redriv'], "Unknown command 'queue dlq redriv'.", 'Did you mean: svc queue dlq redrive?'],
-    [['function', 'list'], "Unknown command 'function'.", 'Did you mean: svc functions?'],
+    [['functon', 'list'], "Unknown command 'functon'.", 'Did you mean: svc function?'],
     [['qqqqqqqqqq'], "Unknown command 'qqqqqqqqqq'.", 'List the commands with: svc --help'],
   ])('[CLI-8] %j is unknown, and the nearest command is suggested', (args, message, hint) => {
     expect(() => routeArguments(args, CATALOGUE)).toThrow(expect.objectContaining({ message }));

@@ -32,10 +32,10 @@ describe('one run of svc', () => {
     ]) {
       expect(await run(args)).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining('Usage: svc functions list [flags]'),
+        stdout: expect.stringContaining('Usage: svc function list [flags]'),
       });
     }
-    expect((await run(['help', 'functions'])).stdout).toContain('functions info');
+    expect((await run(['help', 'functions'])).stdout).toContain('function info');
     expect((await run(['help', 'start'])).stdout).toContain('Usage: svc start [flags]');
   });
 

@@ -22,9 +22,9 @@ const ROWS: readonly Row[] = [
   { id: '日本::x', count: 1_200, note: 'two\nlines\u001b[2J' },
 ];
 
-function print(format: Format, terminalOptions: FakeTerminalOptions, rows = ROWS): string {
+function print(format: Format, terminalOptions: FakeTerminalOptions, rows = ROWS, changed = {}): string {
   const terminal = createFakeTerminal(terminalOptions);
-  createOutput(terminal, options({ format }), []).printRows({ columns: COLUMNS, rows, records: rows });
+  createOutput(terminal, options({ format, ...changed }), []).printRows({ columns: COLUMNS, rows, records: rows });
   expect(terminal.stderr()).toBe('');
   return terminal.stdout();
 }
@@ -33,6 +33,7 @@ function options(changed: Partial<OutputOptions> = {}): OutputOptions {
   const plain = {
     format: 'table',
     jsonAsked: false,
+    plain: false,
     quiet: false,
     verbose: false,
     showsWire: false,
@@ -60,8 +61,15 @@ describe('lists', () => {
     expect(print('wide', { columns: 40, env: { NO_COLOR: '1' } }, long)).toContain('SECRET PLACE');
   });
 
-  test('[CLI-5] a pipe gets tab-separated lines without heading, colour or shortening', () => {
-    expect(print('table', {})).toBe('orders::create\t7\ttakes "orders", fast\n日本::x\t1200\ttwo lines[2J\n');
+  test('[CLI-5] a pipe gets heading and columns without colour or shortening, and nothing for an empty list', () => {
+    expect(print('table', {}).split('\n')[0]).toBe('FUNCTION ID     COUNT  NOTE');
+    expect(print('table', {}, [])).toBe('');
+  });
+
+  test('[CLI-5] --plain prints tab-separated lines without heading', () => {
+    expect(print('table', {}, ROWS, { plain: true })).toBe(
+      'orders::create\t7\ttakes "orders", fast\n日本::x\t1200\ttwo lines[2J\n',
+    );
   });
 
   test('[CLI-2] json is one document with the unchanged records', () => {

@@ -20,6 +20,7 @@ function createTarget(columns?: number, quiet = false) {
     jsonAsked: false,
     verbose: false,
     showsWire: false,
+    plain: false,
     colour: 'never',
     timeStyle: 'relative',
   } as const;

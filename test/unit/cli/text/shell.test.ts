@@ -39,6 +39,7 @@ test.each([true, false])(
       quiet: false,
       verbose: false,
       showsWire: false,
+      plain: false,
       colour: 'never',
       timeStyle: 'relative',
     } as const;

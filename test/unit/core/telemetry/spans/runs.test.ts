@@ -5,7 +5,7 @@ import { START_NANO, spanRecord, TRACE_ID } from '../../../../support/telemetry/
 
 const START_MS = START_NANO / 1e6;
 const ALL: RunsQuery = {
-  ...{ functionId: 'mail::send', errorsOnly: false, startTime: undefined, endTime: undefined, offset: 0, limit: 100 },
+  ...{ functionId: 'mail::send', status: undefined, startTime: undefined, endTime: undefined, offset: 0, limit: 100 },
 };
 
 function storeOf(...spans: Parameters<typeof spanRecord>[0][]): SpanStore {
@@ -66,7 +66,7 @@ test('[FUN-8] Runs are listed newest first, by page, by errors and by time', () 
     listRuns(store, { ...ALL, ...query }, START_MS, () => false).runs.map(({ span_id }) => span_id);
   expect(ids({})).toEqual(['s4', 's3', 's2', 's1']);
   expect(ids({ offset: 1, limit: 2 })).toEqual(['s3', 's2']);
-  expect(ids({ errorsOnly: true })).toEqual(['s2']);
+  expect(ids({ status: 'error' })).toEqual(['s2']);
   expect(ids({ startTime: START_MS + 250, endTime: START_MS + 350 })).toEqual(['s3']);
   expect(ids({ functionId: 'mail::other' })).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { WordStatus } from '../../../kit/feedback/status.tsx';
 import { CopyId } from '../../../kit/inputs/copy.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import type { Column } from '../../../kit/table/column.ts';
+import { spanWords } from '../logic/span-words.ts';
 
 export function traceColumns(longestMs: number): readonly Column<TraceRow>[] {
   return [
@@ -25,7 +26,7 @@ export function traceColumns(longestMs: number): readonly Column<TraceRow>[] {
       width: 260,
       grow: 3,
       sort: 'name',
-      cell: ({ name }) => <span className="truncate whitespace-pre">{visibleText(name)}</span>,
+      cell: ({ name }) => <span className="truncate whitespace-pre">{visibleText(spanWords(name, true))}</span>,
       text: ({ name }) => name,
     },
     {

@@ -5,6 +5,7 @@ import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { TraceRow } from '../../../../api/telemetry.ts';
 import { formatDuration, formatLocal } from '../../../kit/charts/times.ts';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
+import { spanWords } from '../logic/span-words.ts';
 import { Canvas, type CanvasSize, type Draw, placeOf } from '../views/canvas.tsx';
 import { useCanvasColours } from '../views/colours.ts';
 
@@ -107,7 +108,7 @@ function Frame({ x1, y1, x2, y2 }: Area): ReactNode {
 function Near({ row }: { readonly row: TraceRow }): ReactNode {
   return (
     <p className="pointer-events-none absolute top-1 right-3 max-w-3/5 truncate rounded-md bg-raised px-2 text-sm">
-      {visibleText(row.name)} · {formatDuration(row.duration_ms)} · {row.status}
+      {visibleText(spanWords(row.name, true))} · {formatDuration(row.duration_ms)} · {row.status}
     </p>
   );
 }

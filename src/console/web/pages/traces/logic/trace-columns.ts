@@ -38,6 +38,9 @@ export interface TraceColumns {
   readonly subtreeEnd: Uint32Array;
   readonly startMs: Float64Array;
   readonly endMs: Float64Array;
+  /** The time in the worker, where a row stands for caller and handler; else NaN. */
+  readonly innerFromMs: Float64Array;
+  readonly innerToMs: Float64Array;
   readonly selfMs: Float64Array;
   readonly flags: Uint8Array;
   /** Errors in the subtree, including the row itself: a closed row must not hide a failure below it. */
@@ -58,7 +61,7 @@ export interface BuiltTrace {
 const MS_PER_NS = 1e-6;
 
 /** Spans that have not ended reach to `nowUnixNano`. */
-export function buildTrace(records: readonly Span[], nowUnixNano: number): BuiltTrace {
+export function buildTrace(records: readonly Span[], nowUnixNano: number, inner: InnerTimes = NO_INNER): BuiltTrace {
   const nodes = withUnknownParents([...new Map(records.map((span) => [span.span_id, span])).values()]);
   const order = depthFirst(nodes);
   const spans = order.rows.map((node) => nodes.spans[node] ?? null);
@@ -69,8 +72,27 @@ export function buildTrace(records: readonly Span[], nowUnixNano: number): Built
   const startUnixNano = Number.isFinite(origin) ? origin : 0;
   const times = timesOf(spans, startUnixNano, nowUnixNano);
   envelopUnknownParents(order, spans, times);
-  const columns = assemble(nodes, order, spans, times, startUnixNano);
+  const columns = {
+    ...assemble(nodes, order, spans, times, startUnixNano),
+    ...innerOf(spans, inner, startUnixNano, nowUnixNano),
+  };
   return { columns, spans };
+}
+
+/** Unix nanoseconds, by the id of the row's span; an end of 0 is pending. */
+type InnerTimes = ReadonlyMap<string, { readonly start: number; readonly end: number }>;
+const NO_INNER: InnerTimes = new Map();
+
+function innerOf(spans: readonly (Span | null)[], inner: InnerTimes, startUnixNano: number, nowUnixNano: number) {
+  const innerFromMs = new Float64Array(spans.length).fill(Number.NaN);
+  const innerToMs = new Float64Array(spans.length).fill(Number.NaN);
+  spans.forEach((span, row) => {
+    const times = span === null ? undefined : inner.get(span.span_id);
+    if (times === undefined) return;
+    innerFromMs[row] = (times.start - startUnixNano) * MS_PER_NS;
+    innerToMs[row] = ((times.end === 0 ? nowUnixNano : times.end) - startUnixNano) * MS_PER_NS;
+  });
+  return { innerFromMs, innerToMs };
 }
 
 interface Nodes {
@@ -203,7 +225,7 @@ function assemble(
   spans: readonly (Span | null)[],
   times: Times,
   startUnixNano: number,
-): TraceColumns {
+): Omit<TraceColumns, 'innerFromMs' | 'innerToMs'> {
   const names = new Numbering();
   const services = new Numbering();
   const flags = flagsOf(order, spans, times);

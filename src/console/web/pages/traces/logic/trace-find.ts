@@ -1,6 +1,7 @@
 // Find in trace (TRC-8): name, service, attribute, id and log text of every span, open or closed. Plain text, ignoring
 // case; `key=value` searches an attribute.
 
+import { spanWords } from './span-words.ts';
 import type { Span } from './trace-span.ts';
 
 export interface SpanLogText {
@@ -14,11 +15,14 @@ export function findInTrace(
   ids: readonly string[],
   logs: readonly SpanLogText[],
   query: string,
+  /** The row's id, by the id of a span that it took in. */
+  mergedInto: ReadonlyMap<string, string> = new Map(),
 ): Uint8Array {
   const found = new Uint8Array(spans.length);
   const text = query.trim().toLowerCase();
   if (text === '') return found;
   const spansWithLog = new Set(logs.filter((log) => log.text.toLowerCase().includes(text)).map((log) => log.spanId));
+  for (const [handler, row] of mergedInto) if (handler.includes(text)) spansWithLog.add(row);
   const pair = /^([^\s=]+)=(.*)$/s.exec(text);
   spans.forEach((span, row) => {
     const id = ids[row] ?? '';
@@ -34,6 +38,7 @@ export function findInTrace(
 function hasText(span: Span, text: string): boolean {
   return (
     span.name.toLowerCase().includes(text) ||
+    spanWords(span.name, false).toLowerCase().includes(text) ||
     span.service_name.toLowerCase().includes(text) ||
     (span.status_description?.toLowerCase().includes(text) ?? false) ||
     span.attributes.some(([key, value]) => key.toLowerCase().includes(text) || value.toLowerCase().includes(text)) ||

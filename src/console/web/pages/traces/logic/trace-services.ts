@@ -99,7 +99,8 @@ export function traceMap(columns: TraceColumns, by: 'service' | 'function'): Tra
       ms.sort((a, b) => a - b),
       0.95,
     ),
-    isLoop: from === to || componentOf.get(from) === componentOf.get(to),
+    // Services call each other back and forth as a rule: that is no loop of calls.
+    isLoop: by === 'function' && (from === to || componentOf.get(from) === componentOf.get(to)),
   }));
   return { nodes: [...nodes.values()], edges };
 }

@@ -8,8 +8,10 @@ import { buildTrace, type TraceColumns } from './trace-columns.ts';
 import { type ComparedSpan, compareTraces } from './trace-compare.ts';
 import { readTraceFile } from './trace-file.ts';
 import { findInTrace, type SpanLogText } from './trace-find.ts';
+import { findGaps, type Gap, shownMs, withoutGaps } from './trace-gaps.ts';
 import { type ServiceFigures, serviceBreakdown, type TraceMap, traceMap } from './trace-services.ts';
 import { attributeOf, type Span } from './trace-span.ts';
+import { mergeSteps, type Steps } from './trace-steps.ts';
 import { correctSkew, queueWaits, type Waits } from './trace-times.ts';
 
 export interface TraceView {
@@ -18,12 +20,25 @@ export interface TraceView {
   readonly pathShares: readonly PathShare[];
   readonly lanes: FlameLayout;
   readonly waits: Waits;
+  /** Of the trace; that of the columns is without the part of pauses that is not shown. */
+  readonly durationMs: number;
+  readonly gaps: readonly Gap[];
+  /** The id of the row, by the id of a span that has none of its own. */
+  readonly mergedInto: ReadonlyMap<string, string>;
   /** How many spans the clock correction moved; 0 while it is off. */
   readonly movedCount: number;
   /** Attributes and events are not here, but on the server. */
   readonly isCondensed: boolean;
   /** Of the whole trace; more than `columns.spanCount` while levels are missing. */
   readonly totalSpans: number;
+}
+
+/** How spans become rows and times become places. */
+export interface Arrangement {
+  readonly correctsClocks: boolean;
+  /** Caller and handler are two rows. */
+  readonly showsBothSides: boolean;
+  readonly shortensGaps: boolean;
 }
 
 /** `GET /traces/{id}` answers in this shape. */
@@ -38,7 +53,7 @@ export type TraceRequest =
   /** A level below a span, or the whole trace again. */
   | { readonly op: 'merge'; readonly text: string }
   | { readonly op: 'upsert'; readonly spans: readonly SpanRecord[] }
-  | { readonly op: 'correct'; readonly on: boolean }
+  | { readonly op: 'arrange'; readonly arrangement: Arrangement }
   | { readonly op: 'find'; readonly query: string; readonly logs: readonly SpanLogText[] }
   | { readonly op: 'span'; readonly row: number }
   /** The values of an attribute, one for each row. */
@@ -53,7 +68,7 @@ export interface TraceReplies {
   load: TraceView;
   merge: TraceView;
   upsert: TraceView;
-  correct: TraceView;
+  arrange: TraceView;
   find: Uint8Array;
   span: Span | null;
   column: (string | null)[];
@@ -63,16 +78,19 @@ export interface TraceReplies {
   flame: FlameBlock[];
 }
 
+const NO_STEPS = { inner: new Map(), mergedInto: new Map() } satisfies Omit<Steps, 'spans'>;
+
 export class TraceSession {
   /** By id: a later record replaces an earlier one. */
   readonly #spans = new Map<string, Span>();
   readonly #nowUnixNano: () => number;
   #isCondensed = false;
   #totalSpans = 0;
-  #isCorrected = false;
+  #arrangement: Arrangement = { correctsClocks: false, showsBothSides: false, shortensGaps: true };
   #rows: readonly (Span | null)[] = [];
   #columns: TraceColumns;
   #path: CriticalPath;
+  #mergedInto: ReadonlyMap<string, string> = new Map();
 
   constructor(nowUnixNano: () => number) {
     this.#nowUnixNano = nowUnixNano;
@@ -95,11 +113,11 @@ export class TraceSession {
       case 'upsert':
         this.#put(request.spans);
         return this.#view();
-      case 'correct':
-        this.#isCorrected = request.on;
+      case 'arrange':
+        this.#arrangement = request.arrangement;
         return this.#view();
       case 'find':
-        return findInTrace(this.#rows, this.#columns.ids, request.logs, request.query);
+        return findInTrace(this.#rows, this.#columns.ids, request.logs, request.query, this.#mergedInto);
       case 'span':
         return this.#rows[request.row] ?? null;
       case 'column':
@@ -133,19 +151,31 @@ export class TraceSession {
   }
 
   #view(): TraceView {
-    const built = buildTrace([...this.#spans.values()], this.#nowUnixNano());
-    const { columns, movedCount } = this.#isCorrected
+    const { correctsClocks, showsBothSides, shortensGaps } = this.#arrangement;
+    const all = [...this.#spans.values()];
+    const { spans, inner, mergedInto } = showsBothSides ? { ...NO_STEPS, spans: all } : mergeSteps(all);
+    const built = buildTrace(spans, this.#nowUnixNano(), inner);
+    const { columns: real, movedCount } = correctsClocks
       ? correctSkew(built.columns)
       : { columns: built.columns, movedCount: 0 };
+    const path = criticalPathOf(real);
+    const gaps = shortensGaps ? findGaps(real) : [];
+    const columns = { ...withoutGaps(real, gaps), spanCount: all.length };
+    const waits = queueWaits(real);
+    const move = (times: Float64Array): Float64Array => times.map((ms) => shownMs(gaps, ms));
     this.#rows = built.spans;
     this.#columns = columns;
-    this.#path = criticalPathOf(columns);
+    this.#mergedInto = mergedInto;
+    this.#path = { ...path, fromMs: move(path.fromMs), toMs: move(path.toMs) };
     return {
       columns,
       path: this.#path,
-      pathShares: pathByService(columns, this.#path),
+      pathShares: pathByService(real, path),
       lanes: flameLanes(columns),
-      waits: queueWaits(columns),
+      waits: { ...waits, fromMs: move(waits.fromMs), toMs: move(waits.toMs) },
+      durationMs: real.durationMs,
+      gaps,
+      mergedInto,
       movedCount,
       isCondensed: this.#isCondensed,
       totalSpans: this.#totalSpans,

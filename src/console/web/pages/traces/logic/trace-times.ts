@@ -17,6 +17,8 @@ export function correctSkew(columns: TraceColumns): Corrected {
   const startMs = Float64Array.from(columns.startMs);
   const endMs = Float64Array.from(columns.endMs);
   const eventMs = Float64Array.from(columns.eventMs);
+  const innerFromMs = Float64Array.from(columns.innerFromMs);
+  const innerToMs = Float64Array.from(columns.innerToMs);
   let movedCount = 0;
   for (let row = 0; row < columns.count; row += 1) {
     const parent = columns.parent[row] ?? -1;
@@ -31,12 +33,14 @@ export function correctSkew(columns: TraceColumns): Corrected {
     movedCount += 1;
     startMs[row] = (startMs[row] ?? 0) + by;
     endMs[row] = (endMs[row] ?? 0) + by;
+    innerFromMs[row] = (innerFromMs[row] ?? 0) + by;
+    innerToMs[row] = (innerToMs[row] ?? 0) + by;
     for (let at = columns.eventFrom[row] ?? 0; at < (columns.eventFrom[row + 1] ?? 0); at += 1) {
       eventMs[at] = (eventMs[at] ?? 0) + by;
     }
   }
   const durationMs = endMs.reduce((max, end) => Math.max(max, end), 0);
-  return { columns: { ...columns, startMs, endMs, eventMs, durationMs }, movedCount };
+  return { columns: { ...columns, startMs, endMs, eventMs, innerFromMs, innerToMs, durationMs }, movedCount };
 }
 
 function lengthOf(columns: TraceColumns, row: number): number {

@@ -1,7 +1,7 @@
 // An open trace: five views of it, which share one selection, one time range and one search (TRC-4).
 
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { explainRetention, type Retention } from '../../../../../core/telemetry/records/retention.ts';
 import type { MissingTrace } from '../../../../api/telemetry.ts';
 import { ApiError, isNotFound } from '../../../data/api.ts';
@@ -14,6 +14,7 @@ import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { Page } from '../../../kit/layout/page.tsx';
 import { Compare } from '../list/compare.tsx';
 import { rootName } from '../logic/critical-path.ts';
+import { spanWords } from '../logic/span-words.ts';
 import { printTraceFilters, traceFilter } from '../logic/trace-filters.ts';
 import { visibleRows } from '../logic/trace-rows.ts';
 import type { TraceView } from '../logic/trace-session.ts';
@@ -94,7 +95,8 @@ function LoadedTrace(props: LoadedProps): ReactNode {
   const rows = useMemo(() => visibleRows(columns, rowsView.rowsView), [columns, rowsView.rowsView]);
   const index = useMemo(() => indexRows(view, search.logs ? logDots(view, logs) : []), [view, logs, search.logs]);
   const { whole, range, setRange } = useTimeRange(columns.durationMs, { search, setSearch });
-  const selectedAt = search.span === undefined ? -1 : columns.ids.indexOf(search.span);
+  const selectedAt =
+    search.span === undefined ? -1 : columns.ids.indexOf(view.mergedInto.get(search.span) ?? search.span);
   const selected = selectedAt === -1 ? undefined : selectedAt;
   const select = (row: number): void => {
     rowsView.reveal(row);
@@ -103,7 +105,7 @@ function LoadedTrace(props: LoadedProps): ReactNode {
   const attributeColumns = useAttributeColumns(client, view, search.cols);
   useTraceKeys({ view, range, whole, setRange, selected, select, find });
   const attributeActions = useAttributeActions((key) => setSearch({ cols: [...search.cols, key] }));
-  useClocks(trace, search.clocks);
+  useArrangement(trace, search);
   const clock = { range, whole, onRange: setRange };
   const shared = { client, view, serviceColours, ...clock, selected, onSelect: select, found: find.shown };
   return (
@@ -140,12 +142,12 @@ function LoadedTrace(props: LoadedProps): ReactNode {
           rowsView={rowsView.rowsView}
           onToggle={rowsView.toggle}
           onToggleFold={rowsView.toggleFold}
-          onLoadBelow={(row) => trace.loadBelow(columns.ids[row] ?? '')}
+          onLoadBelow={(row) => trace.loadBelow(deepestOf(view, columns.ids[row] ?? ''))}
           showsPath={search.path}
         />
       )}
       <OtherViews {...shared} {...{ search, setSearch }} />
-      <Announce text={`${formatCountOf(columns.spanCount, 'span')} in ${formatDuration(columns.durationMs)}`} />
+      <Announce text={`${formatCountOf(columns.spanCount, 'span')} in ${formatDuration(view.durationMs)}`} />
     </Page>
   );
 }
@@ -185,8 +187,14 @@ function OtherViews({ search, setSearch, ...shared }: OtherViewsProps): ReactNod
   }
 }
 
+/** The span of a row below which its children are. */
+function deepestOf({ mergedInto }: TraceView, id: string): string {
+  for (const [handler, call] of mergedInto) if (call === id) return handler;
+  return id;
+}
+
 function titleOf({ columns }: TraceView): string {
-  return visibleText(rootName(columns)) || 'Trace';
+  return visibleText(spanWords(rootName(columns), true)) || 'Trace';
 }
 
 type TracePageState = SearchState<typeof TRACE_SEARCH>;
@@ -249,10 +257,14 @@ function useAttributeActions(addColumn: (key: string) => void): AttributeActions
   };
 }
 
-function useClocks({ setCorrected, view }: OpenTrace, isOn: boolean): void {
-  const isCorrected = (view?.movedCount ?? 0) > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each change of the switch
+/** Once for each change of a switch, and for a trace that is read again. */
+function useArrangement({ arrange, client }: OpenTrace, { clocks, sides, gaps }: TracePageState['search']): void {
+  const isDefault = !clocks && !sides && gaps;
+  const isArranged = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `arrange` is a new function each time
   useEffect(() => {
-    if (isOn !== isCorrected) setCorrected(isOn);
-  }, [isOn]);
+    if (isDefault && !isArranged.current) return;
+    isArranged.current = true;
+    arrange({ correctsClocks: clocks, showsBothSides: sides, shortensGaps: gaps });
+  }, [client, clocks, sides, gaps, isDefault]);
 }

@@ -45,7 +45,7 @@ export function TraceNote({ view, isFile }: TraceHeadProps): ReactNode {
         word={word}
         title={columns.errorCount > 0 ? `${formatCountOf(columns.errorCount, 'span')} failed` : undefined}
       />
-      <span className="font-medium text-text">{formatDuration(columns.durationMs)}</span>
+      <span className="font-medium text-text">{formatDuration(view.durationMs)}</span>
       <span>
         {totalSpans > columns.spanCount && `${formatCount(columns.spanCount)} of `}
         {formatCountOf(Math.max(totalSpans, columns.spanCount), 'span')}
@@ -252,6 +252,8 @@ function Options({ search, setSearch, view }: TraceToolbarProps): ReactNode {
       <Toggle label="Critical path" checked={search.path} onChange={(path) => setSearch({ path })} />
       <Toggle label="Logs as dots" checked={search.logs} onChange={(logs) => setSearch({ logs })} />
       <Toggle label="Fold repeated siblings" checked={search.fold} onChange={(fold) => setSearch({ fold })} />
+      <Toggle label="Show both sides of a call" checked={search.sides} onChange={(sides) => setSearch({ sides })} />
+      <Toggle label="Shorten pauses" checked={search.gaps} onChange={(gaps) => setSearch({ gaps })} />
       <Toggle label="Correct clocks" checked={search.clocks} onChange={(clocks) => setSearch({ clocks })} />
       {search.cols.map((key) => (
         <Toggle

@@ -16,6 +16,7 @@ import { panned, type TimeRange, zoomed } from '../../../kit/charts/time-scale.t
 import { flip } from '../../../kit/table/selection.ts';
 import { FLAG } from '../logic/trace-columns.ts';
 import { nextMatch } from '../logic/trace-find.ts';
+import { shownMs } from '../logic/trace-gaps.ts';
 import { errorRows, type RowsView, visibleRows } from '../logic/trace-rows.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import { SPAN_TABS } from '../views/span-panel.tsx';
@@ -37,6 +38,10 @@ export const TRACE_SEARCH = {
   logs: param.flag(true),
   fold: param.flag(true),
   clocks: param.flag(),
+  /** Caller and handler as rows of their own. */
+  sides: param.flag(),
+  /** Long pauses take little of the axis. */
+  gaps: param.flag(true),
   order: param.choice(['time', 'name']),
   by: param.choice(['service', 'function']),
   /** The trace that this one is compared with, and whether only differences are shown. */
@@ -108,7 +113,9 @@ export function useFind(client: TraceClient, view: TraceView, query: string, log
       return;
     }
     let isCurrent = true;
-    const texts = logs.flatMap(({ span_id: spanId, body }) => (spanId === null ? [] : [{ spanId, text: body }]));
+    const texts = logs.flatMap(({ span_id: id, body }) =>
+      id === null ? [] : [{ spanId: view.mergedInto.get(id) ?? id, text: body }],
+    );
     client.ask({ op: 'find', query, logs: texts }).then(
       (next) => isCurrent && next.length === view.columns.count && setFound(next),
       () => undefined,
@@ -142,12 +149,17 @@ export function useTraceLogs(traceId: string | undefined, isRunning: boolean): r
 
 const NO_LOGS: readonly LogRow[] = [];
 
-export function logDots({ columns }: TraceView, logs: readonly LogRow[]): { row: number; ms: number }[] {
+export function logDots(
+  { columns, gaps, mergedInto }: TraceView,
+  logs: readonly LogRow[],
+): { row: number; ms: number }[] {
   if (logs.length === 0) return [];
   const rowOf = new Map(columns.ids.map((id, row) => [id, row]));
   return logs.flatMap((log) => {
-    const row = log.span_id === null ? undefined : rowOf.get(log.span_id);
-    return row === undefined ? [] : [{ row, ms: (log.timestamp_unix_nano - columns.startUnixNano) / 1e6 }];
+    const id = mergedInto.get(log.span_id ?? '') ?? log.span_id;
+    const row = id === null ? undefined : rowOf.get(id);
+    const ms = (log.timestamp_unix_nano - columns.startUnixNano) / 1e6;
+    return row === undefined ? [] : [{ row, ms: shownMs(gaps, ms) }];
   });
 }
 

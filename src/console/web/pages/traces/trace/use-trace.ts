@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { SpanRecord } from '../../../../../core/telemetry/records/records.ts';
 import { callText } from '../../../data/api.ts';
 import { useLive } from '../../../data/use-live.ts';
-import type { TraceReplies, TraceRequest, TraceView } from '../logic/trace-session.ts';
+import type { Arrangement, TraceReplies, TraceRequest, TraceView } from '../logic/trace-session.ts';
 import type { WorkerReply, WorkerRequest } from './trace-worker.ts';
 
 export class TraceClient {
@@ -50,7 +50,7 @@ export interface OpenTrace {
   readonly reload: () => void;
   /** Reads the level below a span of a large trace. */
   readonly loadBelow: (spanId: string) => void;
-  readonly setCorrected: (on: boolean) => void;
+  readonly arrange: (arrangement: Arrangement) => void;
 }
 
 export type TraceSource =
@@ -97,7 +97,7 @@ export function useTrace(source: TraceSource): OpenTrace {
       const answer = callText('GET /traces/{id}', { parts: { id: key }, query: { parent: spanId } });
       apply(answer.then(({ text }) => client.ask({ op: 'merge', text })));
     },
-    setCorrected: (on) => client !== undefined && apply(client.ask({ op: 'correct', on })),
+    arrange: (arrangement) => client !== undefined && apply(client.ask({ op: 'arrange', arrangement })),
   };
 }
 

@@ -13,7 +13,9 @@ import {
   useState,
 } from 'react';
 import { flushSync } from 'react-dom';
-import { rulerMarks, rulerText, type TimeRange, xOf } from '../../../kit/charts/time-scale.ts';
+import { rulerText, type TimeRange, type TimeScale, xOf } from '../../../kit/charts/time-scale.ts';
+import { formatDuration } from '../../../kit/charts/times.ts';
+import { axisMarks, type Gap } from '../logic/trace-gaps.ts';
 import type { CanvasColours } from './colours.ts';
 
 export interface CanvasSize {
@@ -96,24 +98,67 @@ export function useHeight(scroller: RefObject<HTMLElement | null>): number {
   return height;
 }
 
-export function Ruler({ range, colours }: { readonly range: TimeRange; readonly colours: CanvasColours }): ReactNode {
+interface RulerProps {
+  readonly range: TimeRange;
+  readonly colours: CanvasColours;
+  readonly gaps: readonly Gap[];
+}
+
+export function Ruler({ range, colours, gaps }: RulerProps): ReactNode {
   const draw: Draw = useCallback(
     (context, size) => {
       const scale = { ...range, widthPx: size.width };
-      const marks = rulerMarks(scale);
-      const step = (marks[1] ?? 0) - (marks[0] ?? 0) || range.toMs - range.fromMs;
+      const marks = axisMarks(scale, gaps);
+      const step = (marks[1]?.realMs ?? 0) - (marks[0]?.realMs ?? 0) || range.toMs - range.fromMs;
       context.font = colours.font;
       context.textBaseline = 'middle';
+      for (const gap of gaps) drawGapMark(context, size, scale, gap, colours);
       for (const mark of marks) {
-        const x = Math.round(xOf(scale, mark));
+        const x = Math.round(xOf(scale, mark.atMs));
         context.fillStyle = colours.line;
         context.fillRect(x, size.height - 6, 1, 6);
         context.fillStyle = colours.faint;
-        const text = rulerText(mark, step);
-        if (x + 4 + context.measureText(text).width < size.width) context.fillText(text, x + 4, size.height / 2);
+        const text = rulerText(mark.realMs, step);
+        const isFree = !gaps.some(({ shownFromMs, shownToMs }) => isNear(scale, mark.atMs, shownFromMs, shownToMs));
+        if (isFree && x + 4 + context.measureText(text).width < size.width)
+          context.fillText(text, x + 4, size.height / 2);
       }
     },
-    [range, colours],
+    [range, colours, gaps],
   );
   return <Canvas draw={draw} className="block h-6 w-full" />;
+}
+
+/** The room of the text of a mark. */
+const MARK_TEXT_PX = 64;
+
+/** Whether the text of a mark would be on that of a pause. */
+function isNear(scale: TimeScale, atMs: number, fromMs: number, toMs: number): boolean {
+  const x = xOf(scale, atMs);
+  return x > xOf(scale, fromMs) - MARK_TEXT_PX && x < xOf(scale, toMs) + MARK_TEXT_PX / 2;
+}
+
+/** How long the pause is, between two strokes: the axis is cut here. */
+function drawGapMark(
+  context: CanvasRenderingContext2D,
+  size: CanvasSize,
+  scale: TimeScale,
+  gap: Gap,
+  colours: CanvasColours,
+): void {
+  const [from, to] = [xOf(scale, gap.shownFromMs), xOf(scale, gap.shownToMs)];
+  if (to < 0 || from > size.width) return;
+  context.strokeStyle = colours.muted;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const x of [from, to]) {
+    context.moveTo(x - 3, size.height);
+    context.lineTo(x + 3, size.height - 10);
+  }
+  context.stroke();
+  context.fillStyle = colours.muted;
+  const text = formatDuration(gap.toMs - gap.fromMs);
+  const width = context.measureText(text).width;
+  const x = Math.min(Math.max((from + to) / 2 - width / 2, 0), size.width - width);
+  context.fillText(text, x, size.height / 2 - 4);
 }

@@ -1,8 +1,9 @@
 // Draws the time column of the waterfall: only visible rows, so its cost does not grow with the trace.
 
-import { barOf, mergeBlocks, rulerMarks, type TimeScale, xOf } from '../../../kit/charts/time-scale.ts';
+import { barOf, mergeBlocks, type TimeScale, xOf } from '../../../kit/charts/time-scale.ts';
 import { formatDuration } from '../../../kit/charts/times.ts';
 import { FLAG, type TraceColumns } from '../logic/trace-columns.ts';
+import { axisMarks, type Gap } from '../logic/trace-gaps.ts';
 import type { Fold, Rows } from '../logic/trace-rows.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import type { CanvasSize } from './canvas.tsx';
@@ -50,7 +51,7 @@ export interface WaterfallPicture {
 
 export function drawWaterfall(context: CanvasRenderingContext2D, size: CanvasSize, picture: WaterfallPicture): void {
   const scale: TimeScale = { ...picture.range, widthPx: size.width };
-  drawGrid(context, size, scale, picture.colours);
+  drawGrid(context, size, scale, picture.colours, picture.view.gaps);
   const first = Math.floor(picture.scrollTop / picture.rowPx);
   const last = Math.min(picture.rows.entries.length, Math.ceil((picture.scrollTop + size.height) / picture.rowPx));
   context.font = picture.colours.font;
@@ -70,10 +71,16 @@ export function drawGrid(
   size: CanvasSize,
   scale: TimeScale,
   colours: CanvasColours,
+  gaps: readonly Gap[],
 ): void {
   context.fillStyle = colours.line;
   context.globalAlpha = 0.6;
-  for (const mark of rulerMarks(scale)) context.fillRect(Math.round(xOf(scale, mark)), 0, 1, size.height);
+  for (const { atMs } of axisMarks(scale, gaps)) context.fillRect(Math.round(xOf(scale, atMs)), 0, 1, size.height);
+  context.globalAlpha = 0.35;
+  for (const { shownFromMs, shownToMs } of gaps) {
+    const from = xOf(scale, shownFromMs);
+    context.fillRect(from, 0, Math.max(1, xOf(scale, shownToMs) - from), size.height);
+  }
   context.globalAlpha = 1;
 }
 
@@ -108,7 +115,7 @@ function drawSpan(
     } else if ((flags & FLAG.pending) !== 0) {
       drawPending(context, bar, middle, colour);
     } else {
-      rounded(context, bar.x, middle - BAR_PX / 2, bar.width, BAR_PX);
+      drawSides(context, scale, picture, row, bar, middle);
     }
     if ((flags & FLAG.error) !== 0) drawErrorMark(context, bar, middle, colours);
   }
@@ -121,10 +128,33 @@ function drawSpan(
 }
 
 function labelOf(columns: TraceColumns, row: number, flags: number): string {
-  const text = formatDuration((columns.endMs[row] ?? 0) - (columns.startMs[row] ?? 0));
+  const ms = (columns.endMs[row] ?? 0) - (columns.startMs[row] ?? 0);
+  const innerMs = (columns.innerToMs[row] ?? Number.NaN) - (columns.innerFromMs[row] ?? Number.NaN);
+  // Both times, where they differ enough to be of interest.
+  const inWorker = ms - innerMs > Math.max(1, ms / 10) ? `, ${formatDuration(innerMs)} in the worker` : '';
+  const text = `${formatDuration(ms)}${inWorker}`;
   const before = (flags & FLAG.startsBeforeParent) === 0 ? '' : '  ⚠ starts before its parent';
   return `${text}${(flags & FLAG.pending) === 0 ? '' : ' so far'}${before}`;
 }
+
+/** The time in the worker in full colour; the way there and back, and a wait for a place, lighter around it. */
+function drawSides(
+  context: CanvasRenderingContext2D,
+  scale: TimeScale,
+  { view: { columns } }: WaterfallPicture,
+  row: number,
+  bar: Bar,
+  middle: number,
+): void {
+  const inner = barOf(scale, columns.innerFromMs[row] ?? Number.NaN, columns.innerToMs[row] ?? Number.NaN);
+  if (inner === null || Number.isNaN(inner.x)) return rounded(context, bar.x, middle - BAR_PX / 2, bar.width, BAR_PX);
+  context.globalAlpha *= OUTER_ALPHA;
+  rounded(context, bar.x, middle - BAR_PX / 2, bar.width, BAR_PX);
+  context.globalAlpha /= OUTER_ALPHA;
+  rounded(context, inner.x, middle - BAR_PX / 2, inner.width, BAR_PX);
+}
+
+const OUTER_ALPHA = 0.4;
 
 interface Bar {
   readonly x: number;

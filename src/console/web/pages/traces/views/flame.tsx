@@ -15,7 +15,9 @@ import { formatCount, formatCountOf, formatDuration } from '../../../kit/charts/
 import { Segments } from '../../../kit/inputs/field.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import type { FlameBlock } from '../logic/flame-layout.ts';
+import { rowWords } from '../logic/span-words.ts';
 import { FLAG } from '../logic/trace-columns.ts';
+import { realMs } from '../logic/trace-gaps.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import type { TraceClient } from '../trace/use-trace.ts';
 import { Canvas, type Draw, placeOf, Ruler, useHeight } from './canvas.tsx';
@@ -91,7 +93,7 @@ export function Flame(props: FlameProps): ReactNode {
       {order === 'time' && (
         <div className="shrink-0 border-b border-line">
           <Minimap {...props} />
-          <Ruler range={props.range} colours={colours} />
+          <Ruler range={props.range} colours={colours} gaps={props.view.gaps} />
         </div>
       )}
       <FlameCanvas
@@ -262,11 +264,7 @@ function drawLane(context: CanvasRenderingContext2D, lane: Lane): void {
     context.clip();
     context.fillStyle = lane.colours.theme === 'dark' ? lane.colours.ground : '#fff';
     const count = (box.block?.count ?? 1) > 1 ? ` ×${box.block?.count}` : '';
-    context.fillText(
-      `${columns.names[columns.nameOf[box.row] ?? 0] ?? ''}${count}`,
-      x + 5,
-      lane.top + LANE_PX / 2 + 0.5,
-    );
+    context.fillText(`${rowWords(columns, box.row)}${count}`, x + 5, lane.top + LANE_PX / 2 + 0.5);
     context.restore();
   }
   context.globalAlpha = 1;
@@ -292,12 +290,12 @@ function FlameTip({ view, row, block, x, y }: FlameTipProps): ReactNode {
       }
       style={{ top: y + 16, ...(isLeft ? { left: x + 12 } : { right: `calc(100% - ${x - 8}px)` }) }}
     >
-      <p className="font-medium break-words">{visibleText(columns.names[columns.nameOf[row] ?? 0] ?? '')}</p>
+      <p className="font-medium break-words">{visibleText(rowWords(columns, row))}</p>
       <p className="text-muted">{visibleText(columns.services[columns.serviceOf[row] ?? 0] ?? '')}</p>
       {block === undefined ? (
         <p>
           {formatDuration((columns.endMs[row] ?? 0) - (columns.startMs[row] ?? 0))}, own{' '}
-          {formatDuration(columns.selfMs[row] ?? 0)}, at {formatDuration(columns.startMs[row] ?? 0)}
+          {formatDuration(columns.selfMs[row] ?? 0)}, at {formatDuration(realMs(view.gaps, columns.startMs[row] ?? 0))}
         </p>
       ) : (
         <p>

@@ -8,6 +8,7 @@ import { Loading } from '../../../kit/feedback/empty-state.tsx';
 import { Segments } from '../../../kit/inputs/field.tsx';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { type DrawnEdge, drawnEdges, MAP_LINE_PX, MAP_NODE, placeMap } from '../logic/map-layout.ts';
+import { spanWords } from '../logic/span-words.ts';
 import type { MapNode, TraceMap } from '../logic/trace-services.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import type { TraceClient } from '../trace/use-trace.ts';
@@ -48,7 +49,7 @@ export function TraceMapView(props: TraceMapProps): ReactNode {
           ]}
         />
         <span className="text-sm text-muted">
-          Arrows are calls: how many, their p95, and errors. Dashed arrows are part of a loop.
+          Arrows are calls: how many, their p95, and errors.{by === 'function' && ' Dashed arrows are part of a loop.'}
         </span>
       </div>
       {map === undefined ? <Loading what="the map" /> : <MapPicture {...props} map={map} />}
@@ -113,7 +114,7 @@ function Node({
     <button
       type="button"
       onClick={() => onNode(node)}
-      title={`${visibleText(node.name)}: show its spans`}
+      title={`${visibleText(wordsOf(node))}: show its spans`}
       className={
         'absolute flex flex-col justify-center overflow-hidden rounded-lg border border-line bg-panel px-3 text-left ' +
         'hover:border-line-strong hover:bg-hover'
@@ -125,7 +126,7 @@ function Node({
         className="absolute inset-y-0 left-0 w-1"
         style={{ background: serviceColours[view.columns.services.indexOf(node.service)] }}
       />
-      <span className="w-full truncate font-medium">{visibleText(node.name) || 'unknown parent'}</span>
+      <span className="w-full truncate font-medium">{visibleText(wordsOf(node)) || 'unknown parent'}</span>
       <span className="w-full truncate text-xs text-muted">
         {by === 'function' && `${visibleText(node.service)} · `}
         {formatCount(node.spanCount)} {node.spanCount === 1 ? 'span' : 'spans'} · own {formatDuration(node.selfMs)}
@@ -183,7 +184,17 @@ function Figures({ edge, lines, at }: DrawnEdge): ReactNode {
   ));
 }
 
+/** The name of a service, or of an operation. */
+function wordsOf({ id, service, name }: MapNode): string {
+  return id === service ? name : spanWords(name, true);
+}
+
 function EdgeList({ map }: { readonly map: TraceMap }): ReactNode {
+  const nameOf = (id: string): string => {
+    const node = map.nodes.find((one) => one.id === id);
+    return node === undefined ? id : wordsOf(node);
+  };
+  const hasLoops = map.edges.some(({ isLoop }) => isLoop);
   if (map.edges.length === 0) return <p className="p-4 text-muted">Nothing in this trace calls anything else.</p>;
   return (
     <table className="m-4 border-separate border-spacing-x-4 text-sm">
@@ -195,20 +206,20 @@ function EdgeList({ map }: { readonly map: TraceMap }): ReactNode {
           <th scope="col">Calls</th>
           <th scope="col">p95</th>
           <th scope="col">Errors</th>
-          <th scope="col">Loop</th>
+          {hasLoops && <th scope="col">Loop</th>}
         </tr>
       </thead>
       <tbody>
         {map.edges.map((edge) => (
           <tr key={`${edge.from} → ${edge.to}`}>
-            <td>{visibleText(edge.from)}</td>
-            <td>{visibleText(edge.to)}</td>
+            <td>{visibleText(nameOf(edge.from))}</td>
+            <td>{visibleText(nameOf(edge.to))}</td>
             <td className="text-right">{formatCount(edge.count)}</td>
             <td className="text-right">{formatDuration(edge.p95Ms)}</td>
             <td className={edge.errorCount > 0 ? 'text-right text-bad' : 'text-right'}>
               {formatCount(edge.errorCount)}
             </td>
-            <td>{edge.isLoop ? 'yes' : ''}</td>
+            {hasLoops && <td>{edge.isLoop ? 'yes' : ''}</td>}
           </tr>
         ))}
       </tbody>

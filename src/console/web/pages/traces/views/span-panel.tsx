@@ -16,7 +16,9 @@ import { DetailPanel } from '../../../kit/layout/detail-panel.tsx';
 import { Properties } from '../../../kit/layout/page.tsx';
 import { Tabs } from '../../../kit/layout/tabs.tsx';
 import { RunPayloads } from '../../functions/run-payloads.tsx';
+import { rowWords } from '../logic/span-words.ts';
 import { FLAG } from '../logic/trace-columns.ts';
+import { realMs } from '../logic/trace-gaps.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 import { baggageOf, errorsOf, functionOf, isCallSpan, neighboursOf, type Span, tagsOf } from '../logic/trace-span.ts';
 import type { TraceClient } from '../trace/use-trace.ts';
@@ -42,7 +44,7 @@ export interface SpanPanelProps {
 export function SpanPanel(props: SpanPanelProps): ReactNode {
   const { view, row } = props;
   const { columns } = view;
-  const name = columns.names[columns.nameOf[row] ?? 0] ?? '';
+  const name = rowWords(columns, row);
   const spanId = columns.ids[row] ?? '';
   return (
     <DetailPanel
@@ -70,7 +72,7 @@ function SpanBody(props: SpanPanelProps): ReactNode {
     if (error === null) return <Loading what="the span" />;
     return <FailedState error={error} what="The span" shows="its attributes" retry={refetch} />;
   }
-  const own = logs.filter((log) => log.span_id === spanId);
+  const own = logs.filter((log) => (view.mergedInto.get(log.span_id ?? '') ?? log.span_id) === spanId);
   const errors = errorsOf(span);
   const baggage = baggageOf(span);
   const tags = tagsOf(span);
@@ -159,13 +161,14 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
           ['Service', visibleText(span.service_name)],
           ['Status', <WordStatus key="status" word={span.pending === true ? 'pending' : span.status} />],
           ['Duration', durationText(view, row)],
+          ...workerTimes(view, row),
           ['Self time', formatDuration(columns.selfMs[row] ?? 0)],
           [
             'Starts',
             <StartTime
               key="start"
               span={span}
-              offsetMs={columns.startMs[row] ?? 0}
+              offsetMs={realMs(view.gaps, columns.startMs[row] ?? 0)}
               ms={ms(span.start_time_unix_nano)}
             />,
           ],
@@ -205,6 +208,15 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
       </div>
     </div>
   );
+}
+
+/** Of a row that stands for caller and handler: how long the worker took, and what came before and after. */
+function workerTimes({ columns }: TraceView, row: number): [string, string][] {
+  const [from, to] = [columns.innerFromMs[row] ?? Number.NaN, columns.innerToMs[row] ?? Number.NaN];
+  if (Number.isNaN(from)) return [];
+  const before = formatDuration(Math.max(0, from - (columns.startMs[row] ?? 0)));
+  const after = formatDuration(Math.max(0, (columns.endMs[row] ?? 0) - to));
+  return [['In the worker', `${formatDuration(to - from)}, ${before} until it began, ${after} until the answer came`]];
 }
 
 function durationText({ columns }: TraceView, row: number): string {

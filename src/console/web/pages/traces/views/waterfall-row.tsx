@@ -5,7 +5,9 @@ import type { ReactNode } from 'react';
 import { formatCount, formatDuration } from '../../../kit/charts/times.ts';
 import { visibleText } from '../../../kit/json/logic/visible-text.ts';
 import { classes } from '../../../kit/layout/classes.ts';
+import { rowWords } from '../logic/span-words.ts';
 import { FLAG } from '../logic/trace-columns.ts';
+import { realMs } from '../logic/trace-gaps.ts';
 import { type Fold, hasChildren, isOpen, type Rows, type RowsView } from '../logic/trace-rows.ts';
 import type { TraceView } from '../logic/trace-session.ts';
 
@@ -85,7 +87,7 @@ export function WaterfallRow(props: WaterfallRowProps): ReactNode {
       </div>
       <div role="gridcell" className="flex h-full min-w-0 justify-end">
         {fold === undefined && <AttributeCells {...props} row={entry} />}
-        <span className="sr-only">{fold === undefined ? spanWords(props, entry) : foldWords(fold)}</span>
+        <span className="sr-only">{fold === undefined ? describe(props, entry) : foldWords(fold)}</span>
       </div>
     </div>
   );
@@ -141,7 +143,7 @@ function SpanName({
   const { columns, path } = view;
   const flags = columns.flags[row] ?? 0;
   const service = columns.services[columns.serviceOf[row] ?? 0] ?? '';
-  const name = columns.names[columns.nameOf[row] ?? 0] ?? '';
+  const name = rowWords(columns, row);
   const isClosed = hasChildren(columns, row) && !isOpen(columns, rowsView, row);
   const hiddenErrors = isClosed ? (columns.errorsBelow[row] ?? 0) - (flags & FLAG.error ? 1 : 0) : 0;
   if ((flags & FLAG.unknownParent) !== 0) {
@@ -216,11 +218,11 @@ function AttributeCells({ attributeColumns, row }: WaterfallRowProps & { readonl
 }
 
 /** The content of the canvas, in words (ACC). */
-function spanWords({ view }: WaterfallRowProps, row: number): string {
+function describe({ view }: WaterfallRowProps, row: number): string {
   const { columns, path } = view;
   const flags = columns.flags[row] ?? 0;
   const words = [
-    `starts at ${formatDuration(columns.startMs[row] ?? 0)}`,
+    `starts at ${formatDuration(realMs(view.gaps, columns.startMs[row] ?? 0))}`,
     `takes ${formatDuration((columns.endMs[row] ?? 0) - (columns.startMs[row] ?? 0))}`,
     `${formatDuration(columns.selfMs[row] ?? 0)} of its own`,
   ];
@@ -228,6 +230,8 @@ function spanWords({ view }: WaterfallRowProps, row: number): string {
   if ((flags & FLAG.pending) !== 0) words.push('has not ended');
   if ((flags & FLAG.startsBeforeParent) !== 0) words.push('starts before its parent');
   if ((flags & FLAG.outlivesParent) !== 0) words.push('ends after its parent');
+  const innerMs = (columns.innerToMs[row] ?? Number.NaN) - (columns.innerFromMs[row] ?? Number.NaN);
+  if (!Number.isNaN(innerMs)) words.push(`${formatDuration(innerMs)} in the worker`);
   if (path.isOnPath[row] === 1) words.push('on the critical path');
   return words.join(', ');
 }

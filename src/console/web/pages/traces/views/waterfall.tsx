@@ -105,7 +105,7 @@ function Head({ names, template, ...props }: HeadProps): ReactNode {
       </div>
       <div className="min-w-0 bg-panel">
         <Minimap {...props} />
-        <Ruler range={props.range} colours={colours} />
+        <Ruler range={props.range} colours={colours} gaps={props.view.gaps} />
       </div>
     </div>
   );
