@@ -83,7 +83,6 @@ export type {
   RegisteredTrigger,
   RegisteredTriggerType,
   TriggerBinding,
-  TriggerConfigs,
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,

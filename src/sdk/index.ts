@@ -79,8 +79,11 @@ export {
   type LogTrigger,
   type LogTriggerOptions,
   onLog,
+  onQueue,
   onState,
   onStream,
+  type QueueTrigger,
+  type QueueTriggerOptions,
   type StateTrigger,
   type StateTriggerOptions,
   type StreamTrigger,
@@ -88,12 +91,15 @@ export {
   type StreamTriggerEvent,
   type StreamTriggerOptions,
 } from './triggers/data-triggers.ts';
-export { HttpAnswer, type HttpHeaders, type HttpReply, type HttpRequest, streamed } from './triggers/http.ts';
+export { HttpAnswer, streamed } from './triggers/http.ts';
+export type { HttpHeaders, HttpReply, HttpRequest } from './triggers/http-messages.ts';
+// All of it, so that a program can add its own types by merging.
+export * from './triggers/trigger-configs.ts';
 export type {
+  FunctionTrigger,
   RegisteredTrigger,
   RegisteredTriggerType,
   TriggerBinding,
-  TriggerConfigs,
   TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,

@@ -39,6 +39,8 @@ export interface EnqueueOptions {
  */
 export interface EnqueueReceipt {
   readonly messageReceiptId: string;
+  /** The same as `messageReceiptId`. */
+  readonly receiptId: string;
 }
 
 /**

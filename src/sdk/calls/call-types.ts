@@ -20,6 +20,8 @@ export interface CallOptions<A extends Action | undefined = undefined> {
   readonly action?: A;
   /** Wait limit, including all retries and the time before the call is sent: 1 to 3 600 000. Default: the worker's. */
   readonly timeout_ms?: number | undefined;
+  /** The same as `timeout_ms`. */
+  readonly timeoutMs?: number | undefined;
   /** Passed to the handler in addition to the payload. */
   readonly metadata?: unknown;
   /** Repeats the call after errors whose `retryable` is true. */
@@ -55,13 +57,25 @@ export interface RetryOptions {
  * const request: TriggerRequest<string> = { function_id: 'stock::take', payload: { sku: 'a1' }, timeout_ms: 5_000 };
  * await svc.trigger(request);
  */
-export type TriggerRequest<T extends Target, A extends Action | undefined = undefined> = CallOptions<A> & {
-  /** The id of a function, or what `registerFunction` returned. */
-  readonly function_id: T;
-} & PayloadField<PayloadOf<T>>;
+export type TriggerRequest<T extends Target, A extends Action | undefined = undefined> = CallOptions<A> &
+  TargetField<T> &
+  PayloadField<PayloadOf<T>>;
+
+/** The id of a function, or what `registerFunction` returned. Both names mean the same. */
+export type TargetField<T> =
+  | { readonly function_id: T; readonly functionId?: undefined }
+  | { readonly functionId: T; readonly function_id?: undefined };
 
 /** The overloads of `trigger`; see `SvcWorker.trigger` for what it does. */
 export interface Trigger {
+  <In = Unset, Out = Unset>(
+    function_id: WasWritten<Out> extends true ? FunctionId : never,
+    ...args: CallArguments<NoInfer<In>, undefined>
+  ): Promise<Out>;
+  <const T extends Target, A extends Action | undefined = undefined>(
+    function_id: T,
+    ...args: CallArguments<PayloadOf<T>, A>
+  ): Promise<Answer<A, ResultOf<T>>>;
   <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, undefined>): Promise<Out>;
   <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, EnqueueCall>): Promise<EnqueueReceipt>;
   <In = Unset, Out = Unset>(request: ExplicitRequest<In, Out, VoidCall>): Promise<undefined>;
@@ -81,13 +95,13 @@ declare const unset: unique symbol;
 /** Default of type arguments that count only when the user writes them: no value has this type. */
 type Unset = typeof unset;
 
-type ExplicitRequest<In, Out, A extends Action | undefined> = Omit<CallOptions, 'action'> & {
-  readonly function_id: WasWritten<Out> extends true ? FunctionId : never;
-} & (A extends undefined ? { readonly action?: A } : { readonly action: A }) &
-  PayloadField<In>;
-
 /** `any` matches every type, so it is handled before `Unset`. */
 type WasWritten<T> = 0 extends 1 & T ? true : [T] extends [Unset] ? false : true;
+
+type ExplicitRequest<In, Out, A extends Action | undefined> = Omit<CallOptions, 'action'> &
+  TargetField<WasWritten<Out> extends true ? FunctionId : never> &
+  (A extends undefined ? { readonly action?: A } : { readonly action: A }) &
+  PayloadField<In>;
 
 /** Untyped code must compile under `strict` (SDK-1): the result of an unknown function may be used as anything. */
 // biome-ignore lint/suspicious/noExplicitAny: this alias is the one place where SDK-1 asks for it.

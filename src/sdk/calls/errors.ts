@@ -67,6 +67,8 @@ export class SvcError extends Error {
   readonly retryable: boolean;
   /** The function whose call failed. */
   declare readonly function_id?: string;
+  /** The same as `function_id`. */
+  declare readonly functionId?: string;
   /** The trace of the call, to look up in the console. */
   declare readonly trace_id?: string;
   /** The failure as the other side reported it; absent when the error arose here. */
@@ -79,6 +81,11 @@ export class SvcError extends Error {
   static {
     // On the prototype, so that the first line of every stack has it.
     Object.defineProperty(SvcError.prototype, 'name', { value: 'SvcError', configurable: true });
+    Object.defineProperty(SvcError.prototype, 'functionId', {
+      get(this: SvcError) {
+        return this.function_id;
+      },
+    });
     Object.defineProperty(SvcError.prototype, BRAND, { value: true });
   }
 

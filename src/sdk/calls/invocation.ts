@@ -72,6 +72,10 @@ export class Invocation implements HandlerContext {
     return this.#call.functionId;
   }
 
+  get functionId(): string {
+    return this.#call.functionId;
+  }
+
   get invocation_id(): string {
     const { idText, idLow, idHigh } = this.#call;
     return idText ?? `${idLow.toString(16).padStart(8, '0')}-${idHigh.toString(16).padStart(12, '0')}`;
@@ -98,6 +102,10 @@ export class Invocation implements HandlerContext {
   get messageReceiptId(): string | undefined {
     const receipt = this.#fromQueue('messageReceiptId');
     return typeof receipt === 'string' ? receipt : undefined;
+  }
+
+  get receiptId(): string | undefined {
+    return this.messageReceiptId;
   }
 
   async progress(value: unknown): Promise<void> {

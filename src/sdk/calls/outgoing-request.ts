@@ -1,6 +1,7 @@
 // Turns a call as the user writes it into a checked call with its defaults, and runs it through middleware and retries
 // if there are any. Without them one function does all of it.
 
+import { isRecord } from '../../protocol/json/record.ts';
 import type { FunctionReference } from '../functions/functions.ts';
 import type { MiddlewareChain } from '../worker/handler.ts';
 import { checkTimeout, type Settings } from '../worker/options.ts';
@@ -14,9 +15,19 @@ import type { TraceCarrier } from './trace-context.ts';
 
 /** `trigger` without its types, which only the compiler needs. */
 export type AnyRequest = CallOptions<Action | undefined> & {
-  readonly function_id: string | FunctionReference<Untyped, Untyped>;
+  readonly function_id?: AnyTarget | undefined;
+  readonly functionId?: AnyTarget | undefined;
   readonly payload?: unknown;
 };
+
+export type AnyTarget = string | FunctionReference<Untyped, Untyped>;
+
+/** A request, or its target with its payload and the other options. */
+export type AnyCall = readonly [
+  target: AnyRequest | AnyTarget,
+  payload?: unknown,
+  options?: CallOptions<Action | undefined>,
+];
 
 export interface RequestContext {
   readonly platform: Platform;
@@ -27,7 +38,8 @@ export interface RequestContext {
   readonly callWithRetry: typeof callWithRetry;
 }
 
-export function makeCall(request: AnyRequest, context: RequestContext): Promise<unknown> {
+export function makeCall([target, payload, options]: AnyCall, context: RequestContext): Promise<unknown> {
+  const request = isTarget(target) ? { ...options, function_id: target, payload } : target;
   let spec: CallSpec;
   try {
     spec = readRequest(request, context.settings);
@@ -35,8 +47,21 @@ export function makeCall(request: AnyRequest, context: RequestContext): Promise<
     return Promise.reject(error);
   }
   const parent = context.contexts.current();
-  if (request.retry === undefined && context.middleware.isEmpty) return context.outgoing.begin(spec, parent);
-  return makeCallAround(request, spec, parent, context);
+  const called =
+    request.retry === undefined && context.middleware.isEmpty
+      ? context.outgoing.begin(spec, parent)
+      : makeCallAround(request, spec, parent, context);
+  return spec.action?.type === 'enqueue' ? called.then(withReceiptId) : called;
+}
+
+/** Anything else is a request, so that a mistake is reported as one of a request. */
+function isTarget(value: AnyRequest | AnyTarget): value is AnyTarget {
+  return typeof value === 'string' || (isRecord(value) && 'id' in value);
+}
+
+/** The engine answers with the longer name. */
+function withReceiptId(receipt: unknown): unknown {
+  return isRecord(receipt) ? { ...receipt, receiptId: receipt.messageReceiptId } : receipt;
 }
 
 function makeCallAround(
@@ -57,13 +82,14 @@ function makeCallAround(
 }
 
 function readRequest(request: AnyRequest, settings: Settings): CallSpec {
-  const { function_id, payload, metadata, action, timeout_ms, signal } = request;
-  const functionId = typeof function_id === 'string' ? function_id : function_id?.id;
+  const { payload, metadata, action, signal } = request;
+  const target = request.function_id ?? request.functionId;
+  const timeout = request.timeout_ms ?? request.timeoutMs;
+  const functionId = typeof target === 'string' ? target : target?.id;
   if (typeof functionId !== 'string' || functionId === '') {
-    const text = `trigger: function_id is ${JSON.stringify(function_id)}, expected an id`;
+    const text = `trigger: function_id is ${JSON.stringify(target)}, expected an id`;
     throw new SvcError('INVALID_ARGUMENTS', text);
   }
-  const timeoutMs =
-    timeout_ms === undefined ? settings.timeoutMs : checkTimeout(`${functionId}: timeout_ms`, timeout_ms);
+  const timeoutMs = timeout === undefined ? settings.timeoutMs : checkTimeout(`${functionId}: timeout_ms`, timeout);
   return { functionId, payload, metadata, action, timeoutMs, signal };
 }

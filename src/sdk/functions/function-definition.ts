@@ -2,6 +2,7 @@
 
 import type { Action } from '../calls/actions.ts';
 import type { CallArguments } from '../calls/call-types.ts';
+import type { FunctionTrigger } from '../triggers/trigger-definition.ts';
 import type { Answer, FunctionReference } from './functions.ts';
 import type { JsonSchema, Schema } from './schema.ts';
 
@@ -25,9 +26,15 @@ export interface FunctionDefinition<
   Id extends string = string,
   I extends Schema | undefined = JsonSchema | undefined,
   O extends Schema | undefined = JsonSchema | undefined,
-> {
+> extends FunctionProperties<I, O> {
   /** 1 to 256 bytes without control characters; by convention, segments joined by `::`. */
   readonly id: Id;
+  /** What calls it, besides direct calls: one trigger or several, withdrawn together with the function. */
+  readonly trigger?: FunctionTrigger | readonly FunctionTrigger[] | undefined;
+}
+
+/** A definition without its id and its triggers. */
+export interface FunctionProperties<I extends Schema | undefined, O extends Schema | undefined> {
   readonly description?: string | undefined;
   /** Payloads that violate it are answered with `BAD_REQUEST` and never reach the handler. */
   readonly input?: I;

@@ -18,13 +18,12 @@ export interface ReadFunction {
 }
 
 export function readFunction(
-  given: string | AnyFunctionDefinition,
-  handler: Handler<Untyped, unknown>,
+  definition: AnyFunctionDefinition,
+  handler: Handler<Untyped, unknown> | undefined,
   settings: Settings,
   clock: PlatformClock,
   check: typeof checkHandler,
 ): ReadFunction {
-  const definition: AnyFunctionDefinition = typeof given === 'string' ? { id: given } : given;
   const { description, input, output, metadata, output_check } = definition;
   const id = checkId('registerFunction: id', definition.id);
   if (typeof handler !== 'function') {

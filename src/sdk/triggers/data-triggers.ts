@@ -181,3 +181,43 @@ export interface LogTrigger {
 export function onLog(options: LogTriggerOptions = {}): LogTrigger {
   return { type: 'log', config: { ...options } };
 }
+
+/**
+ * Further options of a queue trigger: the settings of the queue between the topic and this function, see queues.md.
+ *
+ * @example
+ * import { onQueue, type QueueTriggerOptions } from 'svc-sdk';
+ *
+ * const options: QueueTriggerOptions = { queue_config: { max_retries: 5, concurrency: 2 } };
+ * console.log(onQueue('orders', options));
+ */
+export interface QueueTriggerOptions extends Conditional {
+  readonly queue_config?: object | undefined;
+}
+
+/**
+ * Type and config of a queue trigger.
+ *
+ * @example
+ * import { onQueue, type QueueTrigger } from 'svc-sdk';
+ *
+ * const trigger: QueueTrigger = onQueue('orders');
+ * console.log(trigger.config.topic);
+ */
+export interface QueueTrigger {
+  readonly type: 'durable:subscriber';
+  readonly config: QueueTriggerOptions & { readonly topic: string };
+}
+
+/**
+ * A queue trigger: its function gets each message of a topic as a job of its own, stored and retried.
+ *
+ * @example
+ * import { onQueue, registerWorker } from 'svc-sdk';
+ *
+ * const svc = registerWorker();
+ * svc.registerFunction('stock::reserve', { trigger: onQueue('orders') }, ({ sku }: { sku: string }) => ({ sku }));
+ */
+export function onQueue(topic: string, options: QueueTriggerOptions = {}): QueueTrigger {
+  return { type: 'durable:subscriber', config: { topic, ...options } };
+}

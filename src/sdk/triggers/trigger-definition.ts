@@ -1,30 +1,13 @@
 // How a worker defines triggers and trigger types, and the handles it gets for them.
 
-import type { Target } from '../calls/call-types.ts';
+import type { Target, TargetField, Untyped } from '../calls/call-types.ts';
+import type { FunctionReference } from '../functions/functions.ts';
 import type { JsonSchema } from '../functions/schema.ts';
-import type { LogTrigger, StateTrigger, StreamTrigger } from './data-triggers.ts';
-import type { CronTrigger, EventTrigger, HttpMethod, HttpTriggerOptions } from './trigger-kinds.ts';
+import type { HttpRequest } from './http-messages.ts';
+import type { TriggerConfigs } from './trigger-configs.ts';
 
 /**
- * The configuration of the engine's own trigger types. The compiler checks the `config` of a trigger against it.
- *
- * @example
- * import type { TriggerConfigs } from 'svc-sdk';
- *
- * const config: TriggerConfigs['http'] = { api_path: '/orders', http_method: 'POST' };
- * console.log(config.api_path);
- */
-export interface TriggerConfigs {
-  readonly http: HttpTriggerOptions & { readonly api_path: string; readonly http_method?: HttpMethod | undefined };
-  readonly cron: CronTrigger['config'];
-  readonly event: EventTrigger['config'];
-  readonly state: StateTrigger['config'];
-  readonly stream: StreamTrigger['config'];
-  readonly log: LogTrigger['config'];
-}
-
-/**
- * The definition of a trigger: an event source and a function.
+ * The definition of a trigger: an event source and a function, which need not exist yet.
  *
  * @example
  * import { registerWorker, type TriggerDefinition } from 'svc-sdk';
@@ -37,16 +20,71 @@ export interface TriggerConfigs {
  * };
  * svc.registerTrigger(binding);
  */
-export interface TriggerDefinition<Type extends string = string> {
-  /** `http`, `cron`, `state`, … or a type that a worker provides. */
+export type TriggerDefinition<Type extends string = string> = TargetField<Target> & {
+  /** `http`, `cron`, `state`, … or a type that a worker provides, declared in `TriggerConfigs`. */
   readonly type: Type;
-  /** The function to call. It need not exist yet. */
-  readonly function_id: Target;
   /** The configuration for the type: see the page of the type. */
   readonly config?: Type extends keyof TriggerConfigs ? TriggerConfigs[Type] : unknown;
   /** Passed to the function as `metadata` whenever this trigger fires. */
   readonly metadata?: unknown;
+};
+
+/**
+ * A trigger without its function, as `http`, `cron`, `event`, `onState`, `onStream`, `onQueue` and `onLog` return it.
+ *
+ * @example
+ * import { cron, type FunctionTrigger, registerWorker } from 'svc-sdk';
+ *
+ * const nightly: FunctionTrigger = cron('0 3 * * *');
+ * registerWorker().registerFunction('reports::build', { trigger: nightly }, () => ({ pages: 12 }));
+ */
+export interface FunctionTrigger<Type extends string = string> {
+  readonly type: Type;
+  readonly config?: unknown;
+  readonly metadata?: unknown;
 }
+
+/**
+ * A literal name must be known; a variable of type `string` may hold any. The rest of the union only makes the
+ * compiler list the known names.
+ */
+export type KnownTriggerType<Type extends string> = string extends Type
+  ? Type
+  : Type extends keyof TriggerConfigs
+    ? Type
+    : keyof TriggerConfigs;
+
+/** What a trigger of type `http` passes to its function; the type of the body is the handler's choice. */
+type PassesRequest<In> = HttpRequest<Untyped> extends In ? unknown : HandlerOfRequest;
+
+/** An http trigger passes a request, so that its handler must take an `HttpRequest`. */
+interface HandlerOfRequest {
+  readonly type: 'the handler of an http trigger takes an HttpRequest, with the payload in its body';
+}
+
+/** One trigger or several, of which those of type `http` need a handler that takes a request. */
+export type FittingTrigger<T, In> = T extends readonly (infer Item)[]
+  ? readonly FittingTrigger<Item, In>[]
+  : T extends { readonly type: 'http' }
+    ? T & PassesRequest<In>
+    : T extends { readonly type: infer Type extends string }
+      ? T & { readonly type: KnownTriggerType<Type> }
+      : T;
+
+/** A trigger with its function, as `registerTrigger` checks it. */
+export type CheckedTrigger<Type extends string, T extends Target> = TargetField<FittingTarget<Type, T>> & {
+  readonly type: KnownTriggerType<Type>;
+  readonly config?: TriggerDefinition<Type>['config'];
+  readonly metadata?: unknown;
+};
+
+type FittingTarget<Type extends string, T extends Target> = Type extends 'http'
+  ? T extends FunctionReference<infer In, Untyped>
+    ? HttpRequest<Untyped> extends In
+      ? T
+      : HandlerOfRequest
+    : T
+  : T;
 
 /**
  * A trigger this worker registered.

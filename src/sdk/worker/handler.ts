@@ -33,6 +33,8 @@ export type Handler<In, Out> = (payload: In, context: HandlerContext) => Out | P
 export interface HandlerContext {
   /** The id under which this handler was called. */
   readonly function_id: string;
+  /** The same as `function_id`. */
+  readonly functionId: string;
   /** The id of this run in the engine. */
   readonly invocation_id: string;
   /** The trigger that fired, if there was one and the engine reported it. */
@@ -45,6 +47,8 @@ export interface HandlerContext {
   readonly queue: string | undefined;
   /** For queued jobs: the receipt of the caller that enqueued it. The same for every attempt. */
   readonly messageReceiptId: string | undefined;
+  /** The same as `messageReceiptId`. */
+  readonly receiptId: string | undefined;
   /**
    * For queued jobs: reports the progress of the job, up to 4 KiB of JSON. Every client with the receipt can read it.
    * Has no effect for calls that are not jobs.

@@ -18,6 +18,8 @@ import type { HostDescription, LogLevel, Platform } from './platform.ts';
 export interface WorkerOptions {
   /** Shown by console and CLI; several workers may share one. Default: `SVC_WORKER_NAME`, else `<host>:<pid>`. */
   readonly worker_name?: string | undefined;
+  /** The same as `worker_name`. */
+  readonly workerName?: string | undefined;
   readonly description?: string | undefined;
   /** Sent with each request that opens a connection to the engine, also for channels; not to the stream server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -25,6 +27,8 @@ export interface WorkerOptions {
   readonly token?: string | undefined;
   /** For calls without a `timeout_ms`: 1 to 3 600 000. Default 30 000. */
   readonly timeout_ms?: number | undefined;
+  /** The same as `timeout_ms`. */
+  readonly timeoutMs?: number | undefined;
   /** Drain and end on SIGTERM and SIGINT. Default true. */
   readonly handle_signals?: boolean | undefined;
   /** How long handlers may run on during a shutdown: 0 to 3 600 000. Default 25 000. */
@@ -116,9 +120,9 @@ export function resolveSettings(
     streamUrl: options.stream_url === undefined ? undefined : checkUrl(options.stream_url),
     ...dialOptions,
     host,
-    name: options.worker_name ?? host.name,
+    name: options.worker_name ?? options.workerName ?? host.name,
     description: options.description,
-    timeoutMs: checkTimeout('timeout_ms', options.timeout_ms ?? CALL_TIMEOUT_MS_DEFAULT),
+    timeoutMs: checkTimeout('timeout_ms', options.timeout_ms ?? options.timeoutMs ?? CALL_TIMEOUT_MS_DEFAULT),
     handlesSignals: options.handle_signals ?? true,
     drainTimeoutMs: checkWhole(
       'drain_timeout_ms',

@@ -1,19 +1,21 @@
 // The interface of a worker, for users. Its implementation is in `worker.ts`.
 
-import type { PayloadOf, ResultOf, Trigger, Untyped } from '../calls/call-types.ts';
+import type { PayloadOf, ResultOf, Target, Trigger, Untyped } from '../calls/call-types.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
 import type { ConnectionState } from '../connection/connection.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
-import type { FunctionDefinition, RegisteredFunction } from '../functions/function-definition.ts';
+import type { FunctionDefinition, FunctionProperties, RegisteredFunction } from '../functions/function-definition.ts';
 import type { Functions } from '../functions/functions.ts';
-import type { InputOf, JsonSchema, OutputOf, StandardSchema } from '../functions/schema.ts';
+import type { InputOf, JsonSchema, OutputOf, Schema, StandardSchema } from '../functions/schema.ts';
 import type { SvcStream } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/telemetry.ts';
 import type {
+  CheckedTrigger,
+  FittingTrigger,
+  FunctionTrigger,
   RegisteredTrigger,
   RegisteredTriggerType,
-  TriggerDefinition,
   TriggerTypeDefinition,
   TriggerTypeProvider,
 } from '../triggers/trigger-definition.ts';
@@ -66,7 +68,9 @@ export interface SvcWorker {
    * }));
    * svc.registerTrigger({ type: 'http', function_id: add, config: { api_path: '/add', http_method: 'POST' } });
    */
-  registerTrigger<Type extends string>(definition: TriggerDefinition<Type>): RegisteredTrigger;
+  registerTrigger<const Type extends string, const T extends Target>(
+    definition: CheckedTrigger<Type, T>,
+  ): RegisteredTrigger;
 
   /**
    * Provides a trigger type of its own: the engine passes every trigger of the type to it.
@@ -211,29 +215,59 @@ export interface SvcWorker {
   shutdown(): Promise<void>;
 }
 
-/** The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. */
+/**
+ * The overloads of `registerFunction`; see `SvcWorker.registerFunction` for what it does. They differ in the number of
+ * arguments, so that the compiler reports a handler that does not fit where it does not fit, and not at an overload
+ * that was not meant. A user may write the first two type arguments.
+ */
 export interface RegisterFunction {
-  <I extends StandardSchema, O extends StandardSchema>(
-    definition: FunctionDefinition<string, I, O> & { readonly input: I; readonly output: O },
-    handler: Handler<OutputOf<I>, InputOf<O>>,
-  ): RegisteredFunction<InputOf<I>, OutputOf<O>>;
-  <I extends StandardSchema, Out>(
-    definition: FunctionDefinition<string, I> & { readonly input: I },
-    handler: Handler<OutputOf<I>, Out>,
-  ): RegisteredFunction<InputOf<I>, Out>;
-  <In, O extends StandardSchema>(
-    definition: FunctionDefinition<string, JsonSchema | undefined, O> & { readonly output: O },
-    handler: Handler<In, InputOf<O>>,
-  ): RegisteredFunction<In, OutputOf<O>>;
-  <Id extends keyof Functions>(
-    definition: Id | FunctionDefinition<Id>,
-    handler: Handler<PayloadOf<Id>, ResultOf<Id>>,
-  ): RegisteredFunction<PayloadOf<Id>, ResultOf<Id>>;
-  <In = Untyped, Out = unknown, const Id extends string = string>(
-    definition: Unregistered<Id> | FunctionDefinition<Unregistered<Id>>,
-    handler: Handler<In, Out>,
-  ): RegisteredFunction<In, Out>;
+  <
+    In = Untyped,
+    Out extends HandlerOutput<Id, O> = Untyped,
+    const Id extends string = string,
+    I extends Schema | undefined = JsonSchema | undefined,
+    O extends Schema | undefined = JsonSchema | undefined,
+  >(
+    definition: Id | FunctionDefinition<Id, I, O>,
+    handler: Handler<HandlerPayload<Id, I, In>, Out>,
+  ): RegisteredFunction<CallerInput<Id, I, In>, CallerOutput<Id, O, Out>>;
+  /** The rest of the definition after the id. */
+  <
+    In = Untyped,
+    Out extends HandlerOutput<Id, O> = Untyped,
+    const Id extends string = string,
+    I extends Schema | undefined = JsonSchema | undefined,
+    O extends Schema | undefined = JsonSchema | undefined,
+    const T extends FunctionTrigger | readonly FunctionTrigger[] = FunctionTrigger,
+  >(
+    id: Id,
+    definition: FunctionProperties<I, O> & { readonly trigger?: T & FittingTrigger<T, HandlerPayload<Id, I, In>> },
+    handler: Handler<HandlerPayload<Id, I, In>, Out>,
+  ): RegisteredFunction<CallerInput<Id, I, In>, CallerOutput<Id, O, Out>>;
 }
 
-/** Ids in `Functions` have their own overload; accepting them here would accept wrong handlers. */
-type Unregistered<Id extends string> = Id extends keyof Functions ? never : Id;
+/** Where a schema or `Functions` says what the handler gets, its own annotation does not count. */
+type HandlerPayload<Id extends string, I, In> = I extends StandardSchema
+  ? OutputOf<I>
+  : Id extends keyof Functions
+    ? PayloadOf<Id>
+    : In;
+
+/** What a handler may return. */
+type HandlerOutput<Id extends string, O> = O extends StandardSchema
+  ? InputOf<O>
+  : Id extends keyof Functions
+    ? ResultOf<Id>
+    : unknown;
+
+type CallerInput<Id extends string, I, In> = I extends StandardSchema
+  ? InputOf<I>
+  : Id extends keyof Functions
+    ? PayloadOf<Id>
+    : In;
+
+type CallerOutput<Id extends string, O, Out> = O extends StandardSchema
+  ? OutputOf<O>
+  : Id extends keyof Functions
+    ? ResultOf<Id>
+    : Out;

@@ -8,7 +8,7 @@
 import type { Trigger, Untyped } from '../calls/call-types.ts';
 import { isInvocationStopped, isSvcError, SvcError } from '../calls/errors.ts';
 import { OutgoingCalls } from '../calls/outgoing-calls.ts';
-import { type AnyRequest, makeCall } from '../calls/outgoing-request.ts';
+import { type AnyCall, makeCall } from '../calls/outgoing-request.ts';
 import { errorFromAnswer } from '../calls/remote-error.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
@@ -88,12 +88,16 @@ export class Worker implements SvcWorker {
     );
     const { callWithRetry } = features;
     const requestContext = { platform, settings, contexts, middleware, outgoing: this.#outgoing, callWithRetry };
-    this.trigger = (request: AnyRequest): Promise<Untyped> => makeCall(request, requestContext);
+    this.trigger = (...given: AnyCall): Promise<Untyped> => makeCall(given, requestContext);
     this.#streams = features.createStreams({ platform, settings, trigger: this.trigger });
     this.registerFunction = (
-      definition: string | AnyFunctionDefinition,
-      handler: Handler<Untyped, unknown>,
-    ): RegisteredFunction<Untyped, Untyped> => this.#addFunction(definition, handler);
+      given: string | AnyFunctionDefinition,
+      rest: Omit<AnyFunctionDefinition, 'id'> | Handler<Untyped, unknown>,
+      handler?: Handler<Untyped, unknown>,
+    ): RegisteredFunction<Untyped, Untyped> => {
+      const id = typeof given === 'string' ? { id: given } : given;
+      return typeof rest === 'function' ? this.#addFunction(id, rest) : this.#addFunction({ ...rest, ...id }, handler);
+    };
     this.state = features.createState(this, platform.uuid);
     let markClosed = (): void => {};
     this.#closed = new Promise((resolve) => {
@@ -144,15 +148,17 @@ export class Worker implements SvcWorker {
     return this.#streams.stream(name);
   }
 
-  registerTrigger({ type, function_id, config, metadata }: TriggerDefinition): RegisteredTrigger {
+  registerTrigger(definition: TriggerDefinition): RegisteredTrigger {
+    return this.#addTrigger(definition);
+  }
+
+  #addTrigger({ type, config, metadata, ...target }: TriggerDefinition): RegisteredTrigger {
+    const given = target.function_id ?? target.functionId ?? '';
     const registration = this.#registrations.addTrigger({
       type: 'registertrigger',
       id: this.#platform.uuid(),
       trigger_type: checkId('registerTrigger: type', type),
-      function_id: checkId(
-        'registerTrigger: function_id',
-        typeof function_id === 'string' ? function_id : function_id.id,
-      ),
+      function_id: checkId('registerTrigger: function_id', typeof given === 'string' ? given : given.id),
       config,
       metadata,
     });
@@ -230,7 +236,7 @@ export class Worker implements SvcWorker {
     this.#stopSignals();
   }
 
-  #addFunction(definition: string | AnyFunctionDefinition, handler: Handler<Untyped, unknown>) {
+  #addFunction(definition: AnyFunctionDefinition, handler: Handler<Untyped, unknown> | undefined) {
     const { frame, run } = readFunction(
       definition,
       handler,
@@ -241,12 +247,19 @@ export class Worker implements SvcWorker {
     this.#called.expect();
     const registration = this.#registrations.addFunction(frame, run);
     const { id } = frame;
+    const triggers = [definition.trigger ?? []].flat().map((one) => this.#addTrigger({ ...one, function_id: id }));
     return {
       id,
       trigger: (payload?: unknown, options?: object): Promise<Untyped> =>
         this.trigger({ ...options, function_id: id, payload }),
-      ready: () => registration.ready(() => this.#roundTrip()),
-      unregister: () => this.#registrations.remove(registration),
+      ready: async () => {
+        await registration.ready(() => this.#roundTrip());
+        await Promise.all(triggers.map((one) => one.ready()));
+      },
+      unregister: () => {
+        for (const one of triggers) one.unregister();
+        this.#registrations.remove(registration);
+      },
     };
   }
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const plain = worker.registerTrigger({ type: 'state', function_id: note, config: { scope: 'orders' }, metadata });
   const condition = { scope: 'users', condition_function_id: 'audit::is_large' };
   const guarded = worker.registerTrigger({ type: 'state', function_id: note, config: condition });
-  worker.registerTrigger({ type: 'webhook', function_id: note, config: {} });
+  worker.registerTrigger({ type: String('webhook'), function_id: note, config: {} });
   await guarded.ready();
   ids = { plain: plain.id, guarded: guarded.id };
 });
@@ -54,7 +54,7 @@ test('[CLI-2] list prints all triggers, or those of one type', async () => {
   expect(all.stdout).toContain(ids.plain);
   expect(all.stdout).toContain('audit::note');
   const waiting = await svc('list', '--type', 'webhook', '--json');
-  expect(JSON.parse(waiting.stdout)).toMatchObject([{ trigger_type: 'webhook', status: 'Inactive' }]);
+  expect(JSON.parse(waiting.stdout)).toMatchObject([{ trigger_type: String('webhook'), status: 'Inactive' }]);
 });
 
 test('[CLI-20] fire calls the function with the event and the metadata of the trigger', async () => {

@@ -55,6 +55,28 @@ test('[SDK-2] svc types generate writes the functions of the running engine, and
   expect(compile(['svc.d.ts', 'program.ts'])).toBe('');
 }, 120_000);
 
+test('[SDK-2] to a .ts file it also writes typed proxies, of the functions of the engine too', async () => {
+  const done = await runSvc(['types', 'generate', '--out', 'functions.ts', '--url', engine.url], { cwd: folder.path });
+  expect(done, done.stderr).toMatchObject({ code: 0 });
+  writeFileSync(
+    join(folder.path, 'proxies.ts'),
+    `import { registerWorker } from 'svc-sdk';
+     import { withFunctions } from './functions.js';
+     const svc = withFunctions(registerWorker());
+     const { id } = await svc.fn.orders.create({ sku: 'a1' });
+     export const next: number = id + 1;
+     export const health: unknown = await svc.fn.engine.health.check({});
+     // ${FAILS} the payload lacks its sku
+     await svc.fn.orders.create({});
+     // ${FAILS} no such function
+     svc.fn.orders.missing;`,
+  );
+  expect(compile(['functions.ts', 'proxies.ts'])).toBe('');
+  const { withFunctions } = await import(join(folder.path, 'functions.ts'));
+  expect(await withFunctions(worker).fn.orders.create({ sku: 'a1' })).toEqual({ id: 1 });
+  expect(await withFunctions(worker).fn.engine.health.check({})).toMatchObject({ status: expect.any(String) });
+}, 120_000);
+
 test('without --out the types are printed; a second run does not write an unchanged file', async () => {
   const { stdout } = await runSvc(['types', 'generate', '--url', engine.url]);
   expect(stdout).toContain(`    /** Creates an order */

@@ -151,11 +151,16 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       const bindings: unknown[] = [];
       const provider = { registerTrigger: (one: unknown) => void bindings.push(one), unregisterTrigger() {} };
       const type = svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
-      const hook = svc.registerTrigger({ type: 'tick', function_id: 'own::good', config: { every: 1 }, metadata: [1] });
+      const hook = svc.registerTrigger({
+        type: String('tick'),
+        function_id: 'own::good',
+        config: { every: 1 },
+        metadata: [1],
+      });
       await Promise.all([type.ready(), hook.ready()]);
       await svc.registerFunction('own::good', () => 1).ready();
       expect(bindings).toEqual([
-        { id: hook.id, type: 'tick', function_id: 'own::good', config: { every: 1 }, metadata: [1] },
+        { id: hook.id, type: String('tick'), function_id: 'own::good', config: { every: 1 }, metadata: [1] },
       ]);
       expect(engine.log.filter((line) => / (WARN|ERROR) /.test(line))).toEqual([]);
     });
@@ -175,7 +180,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
         },
       );
       const one = svc.registerFunction('own::one', () => 1);
-      const hook = svc.registerTrigger({ type: 'tick', function_id: one });
+      const hook = svc.registerTrigger({ type: String('tick'), function_id: one });
       await one.ready();
       const firstId = svc.id;
       const lost = next(svc, 'disconnected');

@@ -75,7 +75,7 @@ function connect(url: string, form: Form): SvcWorker {
     { id: 'fuzz-type', description: 'd' },
     { registerTrigger: () => {}, unregisterTrigger: () => Promise.reject(new Error('no')) },
   );
-  svc.registerTrigger({ type: 'tick', function_id: 'fuzz::one', config: {} });
+  svc.registerTrigger({ type: String('tick'), function_id: 'fuzz::one', config: {} });
   return svc;
 }
 

@@ -7,6 +7,9 @@ import {
   type EnqueueReceipt,
   type FunctionReference,
   type HandlerContext,
+  type HttpRequest,
+  http,
+  onQueue,
   ops,
   registerWorker,
   type StandardSchema,
@@ -17,6 +20,9 @@ declare module '../../../src/sdk/index.ts' {
   interface Functions {
     'typing::create': { in: { sku: string }; out: { id: string } };
     'typing::now': { in: undefined; out: number };
+  }
+  interface TriggerConfigs {
+    'typing:own': { readonly every: number };
   }
 }
 
@@ -152,4 +158,71 @@ export async function helpers(): Promise<void> {
   expectType<{ n: number } | null>()(new_value);
   // @ts-expect-error: no such operation
   await group.update('i', [{ type: 'double', path: 'n' }]);
+}
+
+/** A message with its place: the wrong property, not the schema. */
+export function misfits(): void {
+  const svc = registerWorker();
+  svc.registerFunction({ id: 'misfit::out', input: orderIn, output: orderOut }, (order) => ({
+    // @ts-expect-error: the result does not fit here
+    at: order.sku,
+  }));
+  const definition = { id: 'misfit::later', input: orderIn, output: orderOut };
+  svc.registerFunction(
+    definition,
+    // @ts-expect-error: of a promise, the compiler names the whole handler
+    async (order) => ({ at: order.sku }),
+  );
+  svc.registerFunction('typing::create', (order) => ({
+    // @ts-expect-error: the result does not fit here
+    id: order.sku.length,
+  }));
+}
+
+export async function shortForms(): Promise<void> {
+  const svc = registerWorker();
+  expectType<{ id: string }>()(await svc.trigger('typing::create', { sku: 'a' }));
+  expectType<number>()(await svc.trigger('typing::now'));
+  expectType<Anything>()(await svc.trigger('unknown::function', { any: 1 }));
+  expectType<EnqueueReceipt>()(await svc.trigger('typing::create', { sku: 'a' }, { action: Enqueue({ queue: 'q' }) }));
+  expectType<number>()(await svc.trigger<{ x: number }, number>('math::add', { x: 1 }));
+  const create = svc.registerFunction('short::create', (order: { sku: string }) => ({ id: order.sku }));
+  expectType<{ id: string }>()(await svc.trigger(create, { sku: 'a' }, { timeoutMs: 5 }));
+  expectType<{ id: string }>()(await svc.trigger({ functionId: create, payload: { sku: 'a' } }));
+  // @ts-expect-error: the payload does not fit
+  await svc.trigger('typing::create', { sku: 1 });
+  // @ts-expect-error: the payload is missing
+  await svc.trigger('typing::create');
+  // @ts-expect-error: both names of the target
+  await svc.trigger({ functionId: 'a', function_id: 'a' });
+  const typed = svc.registerFunction('short::typed', { input: orderIn, output: orderOut }, (order) => {
+    expectType<{ sku: string; amount: number }>()(order);
+    return { at: new Date() };
+  });
+  expectType<{ at: string }>()(await typed.trigger({ sku: 'a' }));
+  // @ts-expect-error: an option that does not exist
+  svc.registerFunction('short::typo', { descripton: 'x' }, () => 1);
+}
+
+export function triggers(type: string): void {
+  const svc = registerWorker();
+  const onRequest = svc.registerFunction('trigger::request', ({ body }: HttpRequest<{ sku: string }>) => body.sku);
+  const onOrder = svc.registerFunction('trigger::order', (order: { sku: string }) => order.sku);
+  svc.registerTrigger({ ...http('POST', '/orders'), function_id: onRequest });
+  svc.registerTrigger({ ...http('POST', '/orders'), functionId: 'any::id' });
+  svc.registerTrigger({ ...onQueue('orders'), function_id: onOrder });
+  svc.registerTrigger({ type, function_id: onOrder, config: { anything: true } });
+  svc.registerTrigger({ type: 'typing:own', function_id: onOrder, config: { every: 5 } });
+  // @ts-expect-error: the handler does not take a request
+  svc.registerTrigger({ ...http('POST', '/orders'), function_id: onOrder });
+  // @ts-expect-error: no such trigger type
+  svc.registerTrigger({ type: 'htttp', function_id: onOrder });
+  // @ts-expect-error: the config of the declared type
+  svc.registerTrigger({ type: 'typing:own', function_id: onOrder, config: { every: 'day' } });
+  svc.registerFunction('trigger::create', { trigger: http('POST', '/orders') }, (request: HttpRequest) => request.url);
+  svc.registerFunction('trigger::any', { trigger: [cron('@daily'), http('GET', '/')] }, () => 1);
+  // @ts-expect-error: the handler does not take a request
+  svc.registerFunction('trigger::bad', { trigger: http('POST', '/o') }, (order: { sku: string }) => order.sku);
+  // @ts-expect-error: no such trigger type
+  svc.registerFunction('trigger::typo', { trigger: { type: 'crn', config: {} } }, () => 1);
 }

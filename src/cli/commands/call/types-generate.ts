@@ -11,6 +11,7 @@ import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { escapeUnsafe } from '../../text/display-text.ts';
 import { isRecord, type JsonRecord, recordsIn, textIn, textsIn } from '../../text/records.ts';
 import { requestSchemaOf, responseSchemaOf } from './function-details.ts';
+import { proxiesText, SDK } from './typed-proxies.ts';
 
 const FLAGS = {
   out: { kind: 'text', placeholder: '<file>', help: 'Write to this file instead of stdout, such as svc.d.ts.' },
@@ -26,11 +27,14 @@ export const typesGenerate = defineCommand({
   details: [
     'The types come from the schemas that workers registered. With the file in your project, svc-sdk completes ids, ' +
       'checks payloads and types results. A function without schemas takes unknown and returns any.',
+    'With a name that ends in .ts, and not in .d.ts, the file also has withFunctions: withFunctions(svc).fn.orders' +
+      '.create(payload) calls orders::create. It covers the functions of the engine, too.',
   ],
   flags: FLAGS,
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc types generate --out svc.d.ts', shows: 'Writes the file.' },
+    { line: 'svc types generate --out src/svc.ts', shows: 'With typed proxies: svc.fn.orders.create(payload).' },
     { line: 'svc types generate --out svc.d.ts --watch', shows: 'Keeps the file up to date while you work.' },
   ],
   exitCodes: [EXIT.failed, EXIT.timedOut, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
@@ -38,7 +42,7 @@ export const typesGenerate = defineCommand({
     const { flags, output, terminal } = context;
     if (flags.out === undefined) {
       if (flags.watch) throw usageFailure('--watch needs a file to write: --out svc.d.ts.');
-      const { text, functions } = await withEngine(context, generate);
+      const { text, functions } = await withEngine(context, (engine) => generate(engine, false));
       output.printDocument({ functions, text }, text.trimEnd());
       return EXIT.done;
     }
@@ -54,20 +58,24 @@ interface Generated {
   readonly functions: number;
 }
 
-async function generate(engine: EngineConnection): Promise<Generated> {
-  const rows = recordsIn(await engine.call('engine::functions::list', {}), 'functions');
+async function generate(engine: EngineConnection, hasProxies: boolean): Promise<Generated> {
+  const answer = await engine.call('engine::functions::list', { include_internal: hasProxies });
+  const rows = recordsIn(answer, 'functions');
   const functions = rows.map((row) => ({
     id: textIn(row, 'function_id'),
     description: textIn(row, 'description'),
     request: requestSchemaOf(row),
     response: responseSchemaOf(row),
   }));
-  return { text: escapeUnsafe(registryText(functions)), functions: functions.length };
+  const text = hasProxies
+    ? `${registryText(functions)}${proxiesText(functions.map(({ id }) => id))}`
+    : registryText(functions);
+  return { text: escapeUnsafe(text), functions: functions.length };
 }
 
 /** Does not write an unchanged file: editors and watchers notice every write. */
 async function update({ output, flags }: Context<typeof FLAGS>, engine: EngineConnection, file: string): Promise<void> {
-  const { text, functions } = await generate(engine);
+  const { text, functions } = await generate(engine, /(?<!\.d)\.ts$/.test(file));
   const before = await readFile(file, 'utf8').catch(() => undefined);
   if (before !== text) {
     await mkdir(dirname(file), { recursive: true });
@@ -98,8 +106,6 @@ export function registryText(functions: readonly TypedFunction[]): string {
   ]);
   return [HEADING, ...entries, '  }', '}', ''].join('\n');
 }
-
-const SDK = "'svc-sdk'";
 
 const HEADING = `// Written by \`svc types generate\` from the running engine. Do not edit.
 import type {} from ${SDK};

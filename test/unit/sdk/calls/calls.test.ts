@@ -27,6 +27,20 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       expect(await promise).toEqual({ sum: 3 });
     });
 
+    test('[SDK-1] takes the id and the payload as arguments, and both spellings of its options', async () => {
+      const { platform, svc, socket } = await connected();
+      const sent = async (call: () => Promise<unknown>) => {
+        void call().catch(() => {});
+        await platform.settle();
+        return socket.take();
+      };
+      const wanted = [{ function_id: 'math::add', data: { x: 1 }, timeout_ms: 500 }];
+      expect(await sent(() => svc.trigger('math::add', { x: 1 }, { timeout_ms: 500 }))).toMatchObject(wanted);
+      expect(await sent(() => svc.trigger({ id: 'math::add' }, { x: 1 }, { timeoutMs: 500 }))).toMatchObject(wanted);
+      const request = { functionId: 'math::add', payload: { x: 1 }, timeoutMs: 500 };
+      expect(await sent(() => svc.trigger(request))).toMatchObject(wanted);
+    });
+
     test('[I1] resolves to undefined without a result, and to null with a result of null', async () => {
       const { platform, svc, socket } = await connected();
       const first = await makeCall(platform, svc, { function_id: 'a::b' });
@@ -77,7 +91,7 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       const { promise, frame } = await makeCall(platform, svc, { function_id: 'mail::send', payload: 1, action });
       expect(frame).toMatchObject({ action: { type: 'enqueue', queue: 'mail', idempotency_key: 'k' } });
       answerCall(socket, frame?.invocation_id, { result: { messageReceiptId: 'r-1' } });
-      expect(await promise).toEqual({ messageReceiptId: 'r-1' });
+      expect(await promise).toEqual({ messageReceiptId: 'r-1', receiptId: 'r-1' });
     });
 
     test('[SDK-1] Void has no id and resolves when it is handed over', async () => {

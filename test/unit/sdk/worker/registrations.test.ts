@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StandardSchema } from '../../../../src/sdk/functions/schema.ts';
+import { cron, http } from '../../../../src/sdk/triggers/trigger-kinds.ts';
 import type { FakeSocket } from '../../../support/fakes/fake-platform.ts';
 import { connectSdkWorker, startSdkWorker } from '../../../support/fakes/sdk-worker.ts';
 
@@ -69,6 +70,28 @@ describe('registering', () => {
     expect(triggers[1]?.id).not.toBe(byReference.id);
   });
 
+  test('[SDK-1] a definition has the triggers of its function, which are withdrawn with it', async () => {
+    const { platform, svc, socket } = await connectSdkWorker();
+    const create = svc.registerFunction(
+      'orders::create',
+      { description: 'Creates', trigger: [http('POST', '/orders'), { ...cron('@daily'), metadata: 1 }] },
+      () => 1,
+    );
+    await platform.settle();
+    expect(socket.take()).toMatchObject([
+      { type: 'registerfunction', id: 'orders::create', description: 'Creates' },
+      { type: 'registertrigger', trigger_type: 'http', function_id: 'orders::create', config: { api_path: '/orders' } },
+      { type: 'registertrigger', trigger_type: 'cron', function_id: 'orders::create', metadata: 1 },
+    ]);
+    create.unregister();
+    await platform.settle();
+    expect(socket.take().map(({ type }) => type)).toEqual([
+      'unregistertrigger',
+      'unregistertrigger',
+      'unregisterfunction',
+    ]);
+  });
+
   test('[SDK-7] an invalid registration throws at once, with the value and the rule', () => {
     const { svc } = startSdkWorker();
     const rule = 'expected text of 1 to 256 bytes without control characters';
@@ -76,7 +99,7 @@ describe('registering', () => {
     expect(() => svc.registerFunction('a\nb', () => 1)).toThrow(rule);
     expect(() => svc.registerFunction('€'.repeat(86), () => 1)).toThrow(rule);
     svc.registerFunction('€'.repeat(85), () => 1);
-    expect(() => svc.registerTrigger({ type: ' ', function_id: 'a' })).toThrow('registerTrigger: type: " "');
+    expect(() => svc.registerTrigger({ type: String(' '), function_id: 'a' })).toThrow('registerTrigger: type: " "');
     expect(() => svc.registerTriggerType({ id: '', description: '' }, provider)).toThrow('registerTriggerType: id');
     const half = JSON.parse('{ "registerTrigger": 1 }');
     expect(() => svc.registerTriggerType({ id: 'tick', description: '' }, half)).toThrow('the provider of tick lacks');
@@ -119,7 +142,7 @@ describe('registering', () => {
 describe('a new connection', () => {
   test('[W4] gets types, functions and triggers with the same ids again, then the waiting calls', async () => {
     const { platform, svc } = startSdkWorker({ announce: true });
-    const hook = svc.registerTrigger({ type: 'tick', function_id: 'a::b', config: { every: 1 } });
+    const hook = svc.registerTrigger({ type: String('tick'), function_id: 'a::b', config: { every: 1 } });
     svc.registerFunction('a::b', () => 1);
     const gone = svc.registerFunction('gone', () => 1);
     svc.registerTriggerType({ id: 'tick', description: 'Tick', trigger_request_format: { type: 'object' } }, provider);
@@ -252,7 +275,7 @@ describe('a refused registration', () => {
   test('[SDK-7] of a trigger type, or of a withdrawn function, is an event too', async () => {
     const { platform, svc, socket } = await connectSdkWorker();
     const type = svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
-    socket.say({ ...rejected(''), trigger_type: 'tick' });
+    socket.say({ ...rejected(''), trigger_type: String('tick') });
     socket.say(rejected('never::was'));
     expect(platform.logs.map(({ message }) => message.slice(0, 50))).toEqual([
       "the engine refused the trigger type 'tick': FUNCTI",
@@ -265,7 +288,7 @@ describe('a refused registration', () => {
     const { platform, svc, socket } = await connectSdkWorker();
     const tick = svc.registerFunction('tick', () => 1);
     svc.registerTriggerType({ id: 'tick', description: 'Tick' }, provider);
-    socket.say({ ...rejected(''), trigger_type: 'tick' });
+    socket.say({ ...rejected(''), trigger_type: String('tick') });
     const ready = tick.ready();
     await platform.settle();
     answerCalls(socket);
