@@ -133,7 +133,7 @@ export const CATALOGUE = new Catalogue({
     },
     {
       name: 'function info',
-      summary: 'Show one function: workers, triggers, schemas.',
+      summary: 'Show one function: workers, triggers, callers, schemas.',
       load: async () => (await import('./commands/call/functions.ts')).functionsInfo,
     },
     {
@@ -390,7 +390,7 @@ export const CATALOGUE = new Catalogue({
     },
     {
       name: 'queue dlq show',
-      summary: 'Show one dead letter: error, attempts and payload.',
+      summary: 'Show one dead letter: error, attempts with their traces, payload.',
       load: async () => (await import('./commands/queue/queue-dlq-list.ts')).queueDlqShow,
     },
     {

@@ -162,6 +162,8 @@ export interface CallsQuery {
   end_time?: number;
   points?: number;
   function_id?: string;
+  /** Also who called whom. */
+  edges?: boolean;
 }
 
 export interface RollupsQuery {

@@ -39,6 +39,7 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
       };
       const input = storeInput(id, payload);
       noteSubject(call, 'svc.state.scope', input, 'scope');
+      if (!READS.has(id)) noteSubject(call, 'svc.state.key', input, 'key');
       if (READS.has(id)) store.run(id, input, answer, QUIET);
       else store.run(id, input, answer, { wantsEvents: listeners.isListening, trace: listeners.traceOf(call) });
     },

@@ -89,7 +89,7 @@ function emptyNote({ ns, search }: { ns: string | undefined; search: string | un
 
 export const functionsInfo = defineCommand({
   name: 'function info',
-  summary: 'Show one function: workers, triggers, schemas.',
+  summary: 'Show one function: workers, triggers, callers, schemas.',
   operands: {
     usage: '<id>',
     min: 1,
@@ -101,13 +101,19 @@ export const functionsInfo = defineCommand({
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc function info orders::create', shows: 'Everything known about the function, and how to call it.' },
-    { line: 'svc function info orders::create --json', shows: 'The unchanged record of the engine.' },
+    { line: 'svc function info orders::create --json', shows: 'The record of the engine, with the callers.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {
     const [functionId = ''] = context.operands;
-    const detail = await withEngine(context, (engine) => readDetail(engine, functionId));
-    context.output.printDocument(detail, formatDetail(functionId, detail, context.output));
+    const { detail, callers } = await withEngine(context, async (engine) => ({
+      detail: await readDetail(engine, functionId),
+      callers: await readCallers(engine, functionId, context.terminal.now()),
+    }));
+    context.output.printDocument(
+      { ...detail, called_by: callers },
+      formatDetail(functionId, detail, callers, context.output),
+    );
     return EXIT.done;
   },
 });
@@ -121,7 +127,29 @@ async function readDetail(engine: EngineConnection, functionId: string): Promise
   }
 }
 
-function formatDetail(functionId: string, detail: JsonRecord, output: Output): string {
+/** Of the last hour. An engine that counts no calls has none. */
+async function readCallers(engine: EngineConnection, functionId: string, nowMs: number): Promise<JsonRecord[]> {
+  const query = { start_time: nowMs - 3_600_000, function_id: functionId, edges: true };
+  const answer = await engine.call('engine::metrics::calls', query).catch((error: unknown) => {
+    if (isSvcError(error)) return {};
+    throw error;
+  });
+  return recordsIn(answer, 'edges')
+    .filter(({ to, calls }) => isRecord(to) && to.kind === 'function' && to.name === functionId && Number(calls) > 0)
+    .map(({ from, calls, errors }) => ({ function_id: from, calls, errors }));
+}
+
+function callerLines(callers: readonly JsonRecord[]): string[] {
+  if (callers.length === 0) return [];
+  const rows = callers.map((caller): [string, string] => {
+    const errors = textIn(caller, 'errors');
+    const failed = errors === '0' ? '' : `, ${errors} failed`;
+    return [stripUnsafe(textIn(caller, 'function_id')), `${textIn(caller, 'calls')} calls${failed}`];
+  });
+  return ['', 'Called by (last hour)', ...formatPairs(rows)];
+}
+
+function formatDetail(functionId: string, detail: JsonRecord, callers: readonly JsonRecord[], output: Output): string {
   const request = requestSchemaOf(detail);
   const response = responseSchemaOf(detail);
   const rows: [string, string][] = [
@@ -135,13 +163,14 @@ function formatDetail(functionId: string, detail: JsonRecord, output: Output): s
     ...formatPairs(rows.filter(([, text]) => text !== '').map(([label, text]) => [label, stripUnsafe(text)])),
     '',
     ...triggerLines(recordsIn(detail, 'registered_triggers')),
+    ...callerLines(callers),
     '',
     ...parameterLines(request),
     ...(response === undefined ? [] : ['', 'Answer schema', indentJson(response)]),
     '',
     'Call it',
     `  ${output.typed('svc trigger')} ${quoteForShell(functionId)}${pairs.join('')}`,
-    `  await svc.trigger({ function_id: ${JSON.stringify(functionId)}, payload: {} })`,
+    `  await svc.trigger(${JSON.stringify(functionId)}, {})`,
   ].join('\n');
   return stripUnsafeLines(text);
 }

@@ -1,13 +1,16 @@
 // `svc queue dlq list` and `show`: dead letters, grouped by error on request, and one of them in detail.
 
+import { isSvcError } from '../../../sdk/calls/errors.ts';
 import { type EngineConnection, withEngine } from '../../engine/connection.ts';
 import { LIST_EXIT_CODES, type Listing, listFlags, showList } from '../../engine/listing.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import { EXIT } from '../../kernel/failures.ts';
 import { CONNECTION_FLAGS, type FlagTable } from '../../kernel/flags.ts';
 import { formatPairs, stripUnsafeLines } from '../../text/display-text.ts';
+import type { Output } from '../../text/output.ts';
 import { isRecord, type JsonRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
 import type { Column } from '../../text/table.ts';
+import type { Terminal } from '../../text/terminal.ts';
 import { chooseLetter, deadLettersOf, queuesWithDeadLetters } from './dead-letters.ts';
 import { isoText, timeText, withIsoTimes } from './queues.ts';
 
@@ -94,7 +97,7 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
 
 export const queueDlqShow = defineCommand({
   name: 'queue dlq show',
-  summary: 'Show one dead letter: error, attempts and payload.',
+  summary: 'Show one dead letter: error, attempts with their traces, payload.',
   operands: { usage: '<receipt>', min: 1, max: 1, help: 'The receipt, from svc queue dlq list.' },
   flags: { ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl'],
@@ -109,7 +112,7 @@ export const queueDlqShow = defineCommand({
       const { queue, id } = await chooseLetter(engine, operands[0] ?? '');
       const answer = await engine.call('engine::queue::dlq_messages', { topic: queue, message_id: id });
       const [row] = Array.isArray(answer) ? answer : [];
-      return { queue, ...(isRecord(row) ? row : {}) };
+      return { queue, ...(isRecord(row) ? row : {}), attempts: await readAttempts(engine, queue, id) };
     };
     const letter = await withEngine(context, readLetter, { printsValues: true });
     const moment = (field: string): string => timeText((numberIn(letter, field) ?? 0) * 1_000, output, terminal);
@@ -127,6 +130,7 @@ export const queueDlqShow = defineCommand({
       '',
       textIn(letter, 'error'),
       '',
+      ...attemptLines(recordsIn(letter, 'attempts'), output, terminal),
       JSON.stringify(letter.payload, undefined, 2) ?? 'null',
     ];
     const document = withIsoTimes(letter, { failed_at: 's', first_failed_at: 's', enqueued_at: 's' });
@@ -134,3 +138,24 @@ export const queueDlqShow = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Its failed attempts, the newest first. Brokers keep none of them. */
+async function readAttempts(engine: EngineConnection, queue: string, id: string): Promise<JsonRecord[]> {
+  const job = await engine.call('engine::queue::job', { messageReceiptId: id, queue }).catch((error: unknown) => {
+    if (isSvcError(error)) return {};
+    throw error;
+  });
+  return recordsIn(job, 'attempts')
+    .map((attempt) => withIsoTimes(attempt, { at: 'ms' }))
+    .reverse();
+}
+
+function attemptLines(attempts: readonly JsonRecord[], output: Output, terminal: Terminal): string[] {
+  if (attempts.length === 0) return [];
+  const rows = attempts.map((attempt): [string, string] => {
+    const trace = textIn(attempt, 'trace_id');
+    const at = timeText(Date.parse(textIn(attempt, 'at')), output, terminal);
+    return [`attempt ${textIn(attempt, 'attempt')}`, [at, trace === '' ? '' : `trace ${trace}`].join('  ').trimEnd()];
+  });
+  return [...formatPairs(rows), ''];
+}

@@ -115,7 +115,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   'attempts_min',
   'older_than_ms',
 ]);
-const FLAGS: ReadonlySet<string> = new Set(['internal', 'recent', 'system', 'errors']);
+const FLAGS: ReadonlySet<string> = new Set(['internal', 'recent', 'system', 'errors', 'edges']);
 
 /** The last of several values counts. A value that cannot be converted stays text, and is refused as such. */
 export function readQuery(query: string): Record<string, unknown> {

@@ -25,7 +25,7 @@ const EMPTY =
 
 export function EmptyState({ title, children, icon }: EmptyStateProps): ReactNode {
   return (
-    <div className={EMPTY}>
+    <div className={EMPTY} data-state="empty">
       {icon !== undefined && <div className="text-faint">{icon}</div>}
       <h2 className="text-lg font-semibold">{title}</h2>
       <div className="flex w-full flex-col items-center gap-3 text-muted">{children}</div>

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FunctionDetail, FunctionFigures } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
-import { rangeLabel, useTimeRange } from '../../data/time-range.ts';
+import { boundsOf, rangeLabel, useTimeRange } from '../../data/time-range.ts';
 import { Time } from '../../kit/charts/time.tsx';
 import { formatCount, formatDuration, formatRate, formatShare } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, Snippet } from '../../kit/feedback/empty-state.tsx';
@@ -44,6 +44,7 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
   return (
     <div className="flex flex-col gap-3 p-3">
       <Properties rows={rows} />
+      <CalledBy functionId={detail.function_id} />
       {figures === null && (
         <p className="text-muted">No figures yet. They need the observability module with metrics.</p>
       )}
@@ -58,6 +59,45 @@ export function OverviewTab({ detail }: TabProps): ReactNode {
     </div>
   );
 }
+
+const CALLERS_SHOWN = 20;
+
+/** Counted over the time range, or the last hour. */
+function CalledBy({ functionId }: { readonly functionId: string }): ReactNode {
+  const { range } = useTimeRange();
+  const isLive = range.from === '' && range.to === '';
+  const { data } = useQuery({
+    queryKey: ['callers', functionId, range],
+    queryFn: ({ signal }) => {
+      const bounds = isLive ? { start_time: Date.now() - HOUR_MS } : boundsOf(range, Date.now());
+      return call('GET /calls', { query: { ...bounds, function_id: functionId, edges: true }, signal });
+    },
+    retry: false,
+  });
+  const callers = (data?.edges ?? [])
+    .filter(({ to, calls }) => to.kind === 'function' && to.name === functionId && calls > 0)
+    .sort((a, b) => b.calls - a.calls);
+  if (callers.length === 0) return undefined;
+  return (
+    <section aria-label="Called by">
+      <h3 className="mb-1 text-sm font-semibold text-muted">Called by {isLive && 'in the last hour'}</h3>
+      <ul>
+        {callers.slice(0, CALLERS_SHOWN).map(({ from, calls, errors }) => (
+          <li key={from} className="flex gap-3">
+            <Link to="/functions" search={{ id: from, tab: 'overview' }} className="text-accent hover:underline">
+              {visibleText(from)}
+            </Link>
+            <span className="text-muted">
+              {formatCount(calls)} calls{errors > 0 && `, ${formatCount(errors)} failed`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const HOUR_MS = 3_600_000;
 
 /** The message of the error is shown below. */
 function lastError({ errors, last_error_at: at, last_error_trace: trace }: FunctionFigures): ReactNode {

@@ -16,6 +16,7 @@ import { takeMember } from '../../kit/json/logic/json-member.ts';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { Properties } from '../../kit/layout/page.tsx';
+import { printTraceFilters, traceFilter } from '../traces/logic/trace-filters.ts';
 import { DeadLetterActions } from './dead-letters.tsx';
 import { stateWord } from './job-columns.tsx';
 import { secretOf } from './logic/queue-state.ts';
@@ -148,7 +149,11 @@ function JobProperties({ job, payload, isGone }: ReadJob & { readonly isGone: bo
         </section>
       )}
       <div className="flex gap-4">
-        <Link to="/traces" search={{ fn: job.function_id }} className="text-accent hover:underline">
+        <Link
+          to="/traces"
+          search={{ f: printTraceFilters([traceFilter('function', job.function_id)]) }}
+          className="text-accent hover:underline"
+        >
           Traces of the function
         </Link>
         <Link to="/logs" search={{ q: `job="${job.id}"` }} className="text-accent hover:underline">

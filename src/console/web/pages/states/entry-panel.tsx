@@ -2,6 +2,7 @@
 // the version that was read (STA-3 to STA-7). One tab lists its changes since it was opened (STA-4).
 
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Pencil, Trash2 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { StateChange } from '../../../api/live.ts';
@@ -22,6 +23,7 @@ import { JsonTree } from '../../kit/json/json-tree.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
+import { printTraceFilters, traceFilter } from '../traces/logic/trace-filters.ts';
 import { EditEntry } from './edit-entry.tsx';
 import { type StoredEntry, useEntry } from './entries.ts';
 import { DeleteDialog } from './entry-dialogs.tsx';
@@ -135,6 +137,11 @@ function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
             )}
             <CopyRead scope={scope} itemKey={itemKey} />
           </div>
+          <p className="text-sm">
+            <Link to="/traces" search={{ f: writersOf(scope, itemKey) }} className="text-accent hover:underline">
+              Traces that changed it
+            </Link>
+          </p>
           <JsonTree label="value" text={item.text} depth={3} maxHeight={560} />
           {!isReadOnly && <FiredFunctions scope={scope} itemKey={itemKey} />}
         </>
@@ -152,6 +159,14 @@ function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
       )}
     </div>
   );
+}
+
+/** The calls of `state::set`, `update` and `delete` name both in their spans. */
+function writersOf(scope: string, key: string): string {
+  return printTraceFilters([
+    traceFilter('attr', scope, { key: 'svc.state.scope' }),
+    traceFilter('attr', key, { key: 'svc.state.key' }),
+  ]);
 }
 
 function CopyRead({ scope, itemKey }: Pick<ValueTabProps, 'scope' | 'itemKey'>): ReactNode {

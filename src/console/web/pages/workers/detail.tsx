@@ -16,6 +16,7 @@ import { CopyId } from '../../kit/inputs/copy.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { DetailPanel } from '../../kit/layout/detail-panel.tsx';
 import { Card, Properties } from '../../kit/layout/page.tsx';
+import { printTraceFilters, traceFilter } from '../traces/logic/trace-filters.ts';
 import { ConfigWords } from '../triggers/columns.tsx';
 
 export function WorkerPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }): ReactNode {
@@ -72,7 +73,11 @@ function WorkerProperties({ worker }: { readonly worker: WorkerDetail }): ReactN
     <div className="flex flex-col gap-3 p-3">
       <Properties rows={rows} />
       <div className="flex gap-4">
-        <Link to="/traces" search={{ service: worker.name }} className="text-accent hover:underline">
+        <Link
+          to="/traces"
+          search={{ f: printTraceFilters([traceFilter('service', worker.name)]) }}
+          className="text-accent hover:underline"
+        >
           Its traces
         </Link>
         <Link

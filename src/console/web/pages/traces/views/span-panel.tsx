@@ -88,7 +88,7 @@ function SpanBody(props: SpanPanelProps): ReactNode {
   return (
     <Tabs label="About the span" tabs={tabs} value={tab} onChange={onTab}>
       <div className="p-3">
-        {tab === 'info' && <SpanInfo {...props} span={span} />}
+        {tab === 'info' && <SpanInfo {...props} span={span} own={own} />}
         {tab === 'payloads' && <RunPayloads traceId={span.trace_id} spanId={span.span_id} />}
         {tab === 'tags' && (
           <AttributeList pairs={tags} empty="This span has no attributes." actions={props.attributeActions} />
@@ -139,7 +139,9 @@ function useSpan({ client, view, row, isFile }: SpanPanelProps, spanId: string):
   };
 }
 
-function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { readonly span: Span }): ReactNode {
+type SpanInfoProps = SpanPanelProps & { readonly span: Span; readonly own: readonly LogRow[] };
+
+function SpanInfo({ view, row, span, own, onSelectSpan, onTab }: SpanInfoProps): ReactNode {
   const { columns } = view;
   const flags = columns.flags[row] ?? 0;
   const ms = (nano: number): number => nano / 1e6;
@@ -193,9 +195,15 @@ function SpanInfo({ view, row, span, onSelectSpan, onTab }: SpanPanelProps & { r
       />
       <Neighbours span={span} />
       <div className="flex flex-wrap gap-3 text-sm">
-        <Link to="/logs" search={{ trace: span.trace_id, span: span.span_id }} className="text-accent hover:underline">
-          Logs of this span
-        </Link>
+        {own[0]?.span_id != null && (
+          <Link
+            to="/logs"
+            search={{ trace: span.trace_id, span: own[0].span_id }}
+            className="text-accent hover:underline"
+          >
+            Logs of this span
+          </Link>
+        )}
         {functionId !== undefined && (
           <Link
             to="/functions"

@@ -1,0 +1,134 @@
+// Every link on every page of the console leads to something that exists, with the demo running (APP-17).
+//
+// In CI one minute: kinds of pages in turn, so that all of them are seen. `SVC_CRAWL_MINUTES=10` runs longer.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/console-page.ts';
+import { DemoProject } from '../support/demo-project.ts';
+
+const MINUTES = Number(process.env.SVC_CRAWL_MINUTES ?? '1');
+const START_MS_MAX = 120_000;
+const PAGE = { timeout: 15_000 };
+
+/** Of a thing that exists: it has none of these at the moment. */
+const NONE_NOW = /^No (?:jobs|dead letters|failed runs|trigger calls this function|schema is registered)\b/;
+/** Lists without a filter: the demo has no such things, or nothing of the kind has happened yet. */
+const MAY_BE_EMPTY = /^\/(?:streams|states|logs|traces|config)(?:$|\?(?!.*(?:id|stream|scope|q|f|trace)=))/;
+
+describe.skipIf(!hasChromium)('Links', () => {
+  let demo: DemoProject;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([DemoProject.start(), launchChromium()]);
+  }, START_MS_MAX);
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.[Symbol.asyncDispose]();
+  });
+
+  test('[APP-17] every link leads to something that exists', { timeout: MINUTES * 60_000 + START_MS_MAX }, async () => {
+    await using opened = await openConsole(browser, demo.url);
+    const { page } = opened;
+    const crawl = new Crawl(page, demo.url);
+    const endMs = performance.now() + MINUTES * 60_000;
+    while (performance.now() < endMs && (await crawl.visitNext()));
+    process.stdout.write(`${crawl.visited} pages of ${crawl.kinds.length} kinds: ${crawl.kinds.join(', ')}\n`);
+    expect(crawl.deadEnds).toEqual([]);
+    expect(crawl.kinds.length).toBeGreaterThan(20);
+  });
+});
+
+class Crawl {
+  readonly deadEnds: string[] = [];
+  readonly #page: Page;
+  readonly #origin: string;
+  readonly #waiting = new Map<string, { address: string; from: string }[]>([
+    ['/', [{ address: '/', from: 'the start' }]],
+  ]);
+  readonly #known = new Set(['/']);
+  /** How many pages of each kind were visited. */
+  readonly #visits = new Map<string, number>();
+
+  constructor(page: Page, origin: string) {
+    this.#page = page;
+    this.#origin = origin;
+  }
+
+  get kinds(): string[] {
+    return [...this.#visits.keys()].sort();
+  }
+
+  get visited(): number {
+    return [...this.#visits.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** A page of the kind that was visited least. False: there is none left. */
+  async visitNext(): Promise<boolean> {
+    const [next] = [...this.#waiting].sort(([a], [b]) => (this.#visits.get(a) ?? 0) - (this.#visits.get(b) ?? 0));
+    const [kind, links] = next ?? [];
+    // The newest: old ones may name what has left meanwhile.
+    const link = links?.pop();
+    if (kind === undefined || link === undefined) return false;
+    if (links?.length === 0) this.#waiting.delete(kind);
+    this.#visits.set(kind, (this.#visits.get(kind) ?? 0) + 1);
+    await this.#visit(link.address, link.from, this.#visits.get(kind) === 1);
+    return true;
+  }
+
+  /** `withTabs`: also what the tabs of the page hold, which are no links. */
+  async #visit(address: string, from: string, withTabs: boolean): Promise<void> {
+    const page = this.#page;
+    await page.goto(this.#origin + address);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await this.#settle();
+    const problem = await this.#deadEnd();
+    if (problem !== undefined && !NONE_NOW.test(problem) && !MAY_BE_EMPTY.test(address)) {
+      this.deadEnds.push(`${address} (from ${from}): ${problem}`);
+    }
+    await this.#noteLinks(address);
+    if (!withTabs) return;
+    const count = await page.getByRole('tab', { disabled: false }).count();
+    for (let at = 0; at < count; at++) {
+      const tab = page.getByRole('tab', { disabled: false }).nth(at);
+      await tab.click();
+      await this.#settle();
+      await this.#noteLinks(address);
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const loading = this.#page.locator('main [role="status"][aria-label^="Loading"]');
+    await expect.poll(() => loading.count(), PAGE).toBe(0);
+  }
+
+  async #noteLinks(address: string): Promise<void> {
+    const links = this.#page.locator('a[href^="/"]');
+    const hrefs = await links.evaluateAll((found) => found.map((link) => link.getAttribute('href')));
+    for (const href of hrefs) if (href !== null) this.#note(href, address);
+  }
+
+  async #deadEnd(): Promise<string | undefined> {
+    const empty = this.#page.locator('[data-state="empty"] h2, [role="alert"]').first();
+    return (await empty.count()) === 0 ? undefined : (await empty.innerText()).slice(0, 120);
+  }
+
+  #note(href: string, from: string): void {
+    if (this.#known.has(href)) return;
+    this.#known.add(href);
+    const kind = kindOf(href);
+    const links = this.#waiting.get(kind) ?? [];
+    links.push({ address: href, from });
+    this.#waiting.set(kind, links);
+  }
+}
+
+/** Addresses that differ only in ids and values are one kind. */
+function kindOf(href: string): string {
+  const { pathname, searchParams } = new URL(href, 'http://x');
+  const path = pathname.replace(/[0-9a-f]{32}/g, '*');
+  const fixed = [...searchParams].map(([key, value]) => (key === 'tab' || key === 'view' ? `${key}=${value}` : key));
+  return [path, ...fixed.sort()].join(' ');
+}
