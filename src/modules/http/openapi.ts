@@ -1,5 +1,7 @@
 // The routes as an OpenAPI 3.1 document. A function's payload and result are described by what it registered: a schema
-// of the request object (modules 5.3) and of the response, from which parameters, body and answer are taken.
+// of the request object (modules 5.3) and of the response, from which parameters, body and answers by status are taken.
+// What is not known stays open: a handler may answer with any status, and nothing says that its errors look like those
+// of the engine.
 
 import type { Route } from '../../core/routing/route-table.ts';
 import type { RouterPort } from '../../router/port.ts';
@@ -47,15 +49,55 @@ function operationOf(router: RouterPort, { functionId, parameters }: HttpBinding
     tags: [functionId.split('::')[0]],
     'x-function-id': functionId,
     ...parametersOf(parameters, request),
-    ...(body !== undefined && hasBody(method) && { requestBody: jsonContent(body) }),
-    responses: {
-      '200': { description: 'The result of the handler', ...jsonContent(propertyOf(response, 'body') ?? {}) },
-      default: {
-        description: 'An error made by the engine',
-        ...jsonContent({ $ref: '#/components/schemas/Error' }),
-      },
-    },
+    ...(body !== undefined &&
+      hasBody(method) && { requestBody: { required: isRequired(request, 'body'), ...jsonContent(body) } }),
+    responses: responsesOf(response, request !== undefined),
   };
+}
+
+/** `hasInput`: the engine refuses other requests with 400. */
+function responsesOf(response: Json | undefined, hasInput: boolean): Json {
+  const bodies = new Map<string, unknown[]>();
+  for (const reply of repliesOf(response)) {
+    for (const status of statusesOf(reply)) {
+      const body: unknown = propertiesOf(reply).body;
+      bodies.set(status, [...(bodies.get(status) ?? []), ...(body === undefined ? [] : [body])]);
+    }
+  }
+  if (hasInput) bodies.set(BAD_REQUEST, [...(bodies.get(BAD_REQUEST) ?? []), ERROR_REFERENCE]);
+  const known = [...bodies].sort().map(([status, schemas]) => {
+    const own = bodies.has(status) && status !== BAD_REQUEST ? 'An answer of the handler' : REFUSED;
+    return [status, { description: own, ...(schemas.length > 0 && jsonContent(anyOf(schemas))) }];
+  });
+  return { ...Object.fromEntries(known), default: { description: OTHERWISE } };
+}
+
+const BAD_REQUEST = '400';
+const REFUSED = 'The request does not fit, or the handler refuses it';
+const OTHERWISE = 'Any other answer of the handler; or an error of the engine, as in components/schemas/Error';
+
+/** The alternatives of an answer. */
+function repliesOf(response: Json | undefined): Json[] {
+  if (response === undefined) return [];
+  const alternatives: unknown = response.oneOf ?? response.anyOf;
+  if (!Array.isArray(alternatives)) return [response];
+  return alternatives.map(schemaOf).filter((one) => one !== undefined);
+}
+
+/** Without a `status_code` of its own it is a 200. */
+function statusesOf(reply: Json): string[] {
+  const status = propertyOf(reply, 'status_code');
+  if (status === undefined) return ['200'];
+  const values = Array.isArray(status.enum) ? status.enum : [status.const];
+  return values.filter((value) => Number.isInteger(value) && value >= 100 && value <= 599).map(String);
+}
+
+function anyOf(schemas: readonly unknown[]): Json {
+  return schemas.length === 1 ? (schemaOf(schemas[0]) ?? {}) : { anyOf: schemas };
+}
+
+function isRequired(schema: Json | undefined, name: string): boolean {
+  return Array.isArray(schema?.required) && schema.required.includes(name);
 }
 
 function parametersOf(names: readonly string[], request: Json | undefined): Json {
@@ -98,6 +140,8 @@ function propertiesOf(schema: Json | undefined): Json {
 function schemaOf(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
+
+const ERROR_REFERENCE = { $ref: '#/components/schemas/Error' };
 
 const ERROR_SCHEMA = {
   type: 'object',

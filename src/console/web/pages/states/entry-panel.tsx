@@ -137,11 +137,7 @@ function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
             )}
             <CopyRead scope={scope} itemKey={itemKey} />
           </div>
-          <p className="text-sm">
-            <Link to="/traces" search={{ f: writersOf(scope, itemKey) }} className="text-accent hover:underline">
-              Traces that changed it
-            </Link>
-          </p>
+          <Writers scope={scope} itemKey={itemKey} />
           <JsonTree label="value" text={item.text} depth={3} maxHeight={560} />
           {!isReadOnly && <FiredFunctions scope={scope} itemKey={itemKey} />}
         </>
@@ -162,11 +158,18 @@ function ValueTab({ scope, itemKey, live }: ValueTabProps): ReactNode {
 }
 
 /** The calls of `state::set`, `update` and `delete` name both in their spans. */
-function writersOf(scope: string, key: string): string {
-  return printTraceFilters([
+function Writers({ scope, itemKey }: Pick<ValueTabProps, 'scope' | 'itemKey'>): ReactNode {
+  const f = printTraceFilters([
     traceFilter('attr', scope, { key: 'svc.state.scope' }),
-    traceFilter('attr', key, { key: 'svc.state.key' }),
+    traceFilter('attr', itemKey, { key: 'svc.state.key' }),
   ]);
+  return (
+    <p className="text-sm">
+      <Link to="/traces" search={{ f }} className="text-accent hover:underline">
+        Traces that changed it
+      </Link>
+    </p>
+  );
 }
 
 function CopyRead({ scope, itemKey }: Pick<ValueTabProps, 'scope' | 'itemKey'>): ReactNode {

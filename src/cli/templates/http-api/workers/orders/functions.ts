@@ -2,65 +2,53 @@
 
 import { randomUUID } from 'node:crypto';
 import { type HttpReply, type HttpRequest, http, type SvcWorker } from 'svc-sdk';
+import { CREATE, DELETE, LIST, type NewOrder, type Order, SHOW } from './schemas.ts';
 
 const SCOPE = 'orders';
 
-export interface Order {
-  readonly id: string;
-  readonly sku: string;
-  readonly quantity: number;
-}
-
 export function register(svc: SvcWorker): void {
-  const create = svc.registerFunction(
-    { id: 'orders::create', description: 'Creates an order' },
-    async ({ body }: HttpRequest): Promise<HttpReply> => {
-      const problem = problemOf(body);
-      if (problem !== undefined) return { status_code: 400, body: { error: problem } };
-      const { sku, quantity = 1 } = body as { sku: string; quantity?: number };
+  svc.registerFunction(
+    'orders::create',
+    { description: 'Creates an order', trigger: http('POST', '/orders'), ...CREATE },
+    async ({ body: { sku, quantity = 1 } }: HttpRequest<NewOrder>, { logger }): Promise<HttpReply> => {
       const order: Order = { id: randomUUID(), sku, quantity };
       await svc.state.set(SCOPE, order.id, order);
+      logger.info('Order created', { id: order.id, sku });
       return { status_code: 201, headers: { location: `/orders/${order.id}` }, body: order };
     },
   );
 
-  const list = svc.registerFunction({ id: 'orders::list', description: 'All orders' }, async () => {
-    const orders: Order[] = [];
-    for await (const { value } of svc.state.list<Order>(SCOPE)) orders.push(value);
-    return { body: orders };
-  });
+  svc.registerFunction(
+    'orders::list',
+    { description: 'All orders', trigger: http('GET', '/orders'), ...LIST },
+    async (): Promise<HttpReply> => {
+      const orders: Order[] = [];
+      for await (const { value } of svc.state.list<Order>(SCOPE)) orders.push(value);
+      return { status_code: 200, body: orders };
+    },
+  );
 
-  const show = svc.registerFunction(
-    { id: 'orders::show', description: 'One order' },
-    async ({ path_params }: HttpRequest): Promise<HttpReply> => {
-      const order = await svc.state.get<Order>(SCOPE, path_params.id ?? '');
+  svc.registerFunction(
+    'orders::show',
+    { description: 'One order', trigger: http('GET', '/orders/:id'), ...SHOW },
+    async ({ path_params: { id = '' } }: HttpRequest): Promise<HttpReply> => {
+      const order = await svc.state.get<Order>(SCOPE, id);
       return order == null ? NOT_FOUND : { status_code: 200, body: order };
     },
   );
 
-  const remove = svc.registerFunction(
-    { id: 'orders::delete', description: 'Deletes an order' },
-    async ({ path_params }: HttpRequest): Promise<HttpReply> => {
-      const id = path_params.id ?? '';
+  svc.registerFunction(
+    'orders::delete',
+    { description: 'Deletes an order', trigger: http('DELETE', '/orders/:id'), ...DELETE },
+    async ({ path_params: { id = '' } }: HttpRequest): Promise<HttpReply> => {
       if ((await svc.state.get(SCOPE, id)) == null) return NOT_FOUND;
       await svc.state.delete(SCOPE, id);
       return { status_code: 204, body: null };
     },
   );
-
-  svc.registerTrigger({ ...http('POST', '/orders'), function_id: create });
-  svc.registerTrigger({ ...http('GET', '/orders'), function_id: list });
-  svc.registerTrigger({ ...http('GET', '/orders/:id'), function_id: show });
-  svc.registerTrigger({ ...http('DELETE', '/orders/:id'), function_id: remove });
 }
 
-const NOT_FOUND: HttpReply = { status_code: 404, body: { error: 'The order does not exist.' } };
-
-/** The problem of an order from a request, if any. */
-export function problemOf(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null) return 'Send a JSON object.';
-  const { sku, quantity } = body as { sku?: unknown; quantity?: unknown };
-  if (typeof sku !== 'string' || sku === '') return "'sku' must be a text.";
-  const isCount = quantity === undefined || (Number.isInteger(quantity) && Number(quantity) > 0);
-  return isCount ? undefined : "'quantity' must be a whole number above 0.";
-}
+const NOT_FOUND: HttpReply = {
+  status_code: 404,
+  body: { error: { code: 'NOT_FOUND', message: 'The order does not exist' } },
+};

@@ -146,7 +146,6 @@ function SpanInfo({ view, row, span, own, onSelectSpan, onTab }: SpanInfoProps):
   const flags = columns.flags[row] ?? 0;
   const ms = (nano: number): number => nano / 1e6;
   const [firstError] = errorsOf(span);
-  const functionId = functionOf(span);
   return (
     <div className="flex flex-col gap-4">
       {firstError !== undefined && (
@@ -194,26 +193,33 @@ function SpanInfo({ view, row, span, own, onSelectSpan, onTab }: SpanInfoProps):
         ]}
       />
       <Neighbours span={span} />
-      <div className="flex flex-wrap gap-3 text-sm">
-        {own[0]?.span_id != null && (
-          <Link
-            to="/logs"
-            search={{ trace: span.trace_id, span: own[0].span_id }}
-            className="text-accent hover:underline"
-          >
-            Logs of this span
-          </Link>
-        )}
-        {functionId !== undefined && (
-          <Link
-            to="/functions"
-            search={{ id: functionId, tab: 'invoke', again: `${span.trace_id}.${span.span_id}` }}
-            className="inline-flex items-center gap-1 text-accent hover:underline"
-          >
-            <Play size={12} /> Run {visibleText(functionId)} again
-          </Link>
-        )}
-      </div>
+      <SpanActions span={span} own={own} />
+    </div>
+  );
+}
+
+function SpanActions({ span, own }: Pick<SpanInfoProps, 'span' | 'own'>): ReactNode {
+  const functionId = functionOf(span);
+  return (
+    <div className="flex flex-wrap gap-3 text-sm">
+      {own[0]?.span_id != null && (
+        <Link
+          to="/logs"
+          search={{ trace: span.trace_id, span: own[0].span_id }}
+          className="text-accent hover:underline"
+        >
+          Logs of this span
+        </Link>
+      )}
+      {functionId !== undefined && (
+        <Link
+          to="/functions"
+          search={{ id: functionId, tab: 'invoke', again: `${span.trace_id}.${span.span_id}` }}
+          className="inline-flex items-center gap-1 text-accent hover:underline"
+        >
+          <Play size={12} /> Run {visibleText(functionId)} again
+        </Link>
+      )}
     </div>
   );
 }
