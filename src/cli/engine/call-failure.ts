@@ -1,5 +1,6 @@
 // The text of a failed call (CLI-22): what failed, its code, the place in the handler, and the trace.
 
+import { shownCode } from '../../protocol/frames/errors.ts';
 import type { SvcError } from '../../sdk/calls/errors.ts';
 import { CliFailure, exitCodeOfError } from '../kernel/failures.ts';
 
@@ -20,7 +21,7 @@ export function callFailure(
   const frames = stackFrames(error.remote?.stack, verbose);
   const seen = hasTrace && traceId !== undefined ? `Show its trace with: svc trace show ${traceId} --logs` : undefined;
   const hint = hintFor(error) ?? seen;
-  const labels = [`code ${code}`, ...(reason === undefined ? [] : [`reason ${reason}`])];
+  const labels = [`code ${shownCode(code)}`, ...(reason === undefined ? [] : [`reason ${reason}`])];
   if (traceId !== undefined) labels.push(`trace ${traceId}`);
   return new CliFailure({
     code,

@@ -7,6 +7,14 @@ export interface ErrorCodeDetails {
   readonly retryable: boolean;
 }
 
+/**
+ * The code as people see it, in one form. On the wire and in HTTP bodies some codes of the engine are in lower case,
+ * which clients rely on; codes of handlers are shown as they are, and `enqueue_error` is a name of its own.
+ */
+export function shownCode(code: string): string {
+  return Object.hasOwn(ERROR_CODES, code) && code !== 'enqueue_error' ? code.toUpperCase() : code;
+}
+
 export const ERROR_CODES = {
   BAD_REQUEST: { meaning: 'The input breaks a rule; the message names it.', httpStatus: 400, retryable: false },
   deserialization_error: {

@@ -102,7 +102,7 @@ export class SvcError extends Error {
 
 /**
  * Whether a value is an `SvcError`, also one made by another copy of this package. With a code: whether it has that
- * code.
+ * code, in upper or lower case.
  *
  * @example
  * import { isSvcError, registerWorker } from 'svc-sdk';
@@ -116,7 +116,7 @@ export class SvcError extends Error {
  */
 export function isSvcError(error: unknown, code?: string): error is SvcError {
   if (!(error instanceof Error) || !(BRAND in error)) return false;
-  return code === undefined || ('code' in error && error.code === code);
+  return code === undefined || ('code' in error && String(error.code).toUpperCase() === code.toUpperCase());
 }
 
 /**

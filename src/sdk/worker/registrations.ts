@@ -110,7 +110,7 @@ export class Registrations {
   /** Handles a refusal of the engine for the id. */
   refuse(among: 'functions' | 'triggers' | 'triggerTypes', id: string, code: string, message: string): void {
     const registration = this[among].get(id);
-    const text = `the engine refused the ${registration?.subject ?? 'registration'} '${id}': ${code}: ${message}`;
+    const text = `the engine refused the ${nameOf(registration, id)}: ${code}: ${message}`;
     if (registration === undefined) {
       this.#settings.log('error', text);
       return;
@@ -185,3 +185,10 @@ export class TriggerTypeRegistration extends Registration<RegisterTriggerType<un
 
 type Subject = 'function' | 'trigger' | 'trigger type';
 type RegistrationFrame = RegisterFunction<unknown> | RegisterTrigger<unknown> | RegisterTriggerType<unknown>;
+
+/** Of a trigger, whose id says nothing to a user, its type and its function. */
+function nameOf(registration: Registration<RegistrationFrame> | undefined, id: string): string {
+  const { frame, subject = 'registration' } = registration ?? {};
+  if (frame?.type !== 'registertrigger') return `${subject} '${id}'`;
+  return `${frame.trigger_type} trigger of '${frame.function_id}'`;
+}

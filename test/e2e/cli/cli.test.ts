@@ -94,7 +94,7 @@ describe.concurrent('svc trigger', { timeout: 60_000 }, () => {
     const done = await svc('trigger', 'orders::fail');
     expect(done).toMatchObject({ code: 1, stdout: '' });
     expect(done.stderr).toContain('error: orders::fail failed: no [31msku');
-    expect(done.stderr).toContain('code invocation_failed');
+    expect(done.stderr).toContain('code INVOCATION_FAILED');
     expect(done.stderr).toMatch(/at .*cli\.test\.ts/);
   });
 

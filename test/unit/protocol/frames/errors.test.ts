@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../../../src/protocol/frames/errors.ts';
+import { ERROR_CODES, shownCode } from '../../../../src/protocol/frames/errors.ts';
 import { isRetryable } from '../../../../src/protocol/frames/retryable.ts';
 
 describe('the codes of errors', () => {
@@ -46,4 +46,14 @@ describe('the codes of errors', () => {
   test('[guarantees 1.3] Each has a meaning of one sentence', () => {
     for (const { meaning } of Object.values(ERROR_CODES)) expect(meaning).toMatch(/^[A-Z].*\.$/);
   });
+});
+
+test('Codes of the engine are shown in upper case; those of handlers, and enqueue_error, as they are', () => {
+  expect(['function_not_found', 'NOT_FOUND', 'enqueue_error', 'no_sku', 'toString'].map(shownCode)).toEqual([
+    'FUNCTION_NOT_FOUND',
+    'NOT_FOUND',
+    'enqueue_error',
+    'no_sku',
+    'toString',
+  ]);
 });

@@ -35,6 +35,10 @@ describe('SvcError', () => {
   test('[SDK-6] an error of another copy of the package is recognized, and other values with a code are not', () => {
     const foreign = Object.assign(new Error('x'), { code: 'TIMEOUT', [Symbol.for('svc.error')]: true });
     expect(isSvcError(foreign)).toBe(true);
+    // As the wire writes it, and as console and command line show it.
+    for (const code of ['function_not_found', 'FUNCTION_NOT_FOUND']) {
+      expect(isSvcError(new SvcError('function_not_found', 'no such function'), code)).toBe(true);
+    }
     expect(isTimeout(foreign)).toBe(true);
     for (const other of [Object.assign(new Error('x'), { code: 'TIMEOUT' }), { code: 'TIMEOUT' }, null, 'TIMEOUT']) {
       expect(isSvcError(other)).toBe(false);

@@ -267,7 +267,7 @@ describe('a refused registration', () => {
     expect(platform.logs).toEqual([]);
     socket.say({ ...result, error });
     expect(platform.logs[0]?.message).toBe(
-      `the engine refused the trigger '${hook.id}': trigger_registration_failed: api_path is required for http triggers`,
+      "the engine refused the http trigger of 'a::b': trigger_registration_failed: api_path is required for http triggers",
     );
     await expect(hook.ready()).rejects.toMatchObject(error.code === '' ? {} : { code: error.code });
   });

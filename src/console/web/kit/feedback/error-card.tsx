@@ -79,7 +79,10 @@ function describe(error: unknown): Described {
     const { exchange, code, message, stacktrace, docUrl, traceId } = error;
     const report = JSON.stringify({ code, message, ...exchange }, undefined, 2);
     const isLink = docUrl !== undefined && /^https?:\/\//.test(docUrl);
-    return { code, message, stack: stacktrace, docUrl: isLink ? docUrl : undefined, traceId, report };
+    // Codes of the engine have a page; some of them are in lower case on the wire only.
+    const shown = isLink && code !== 'enqueue_error' ? code.toUpperCase() : code;
+    const link = isLink ? docUrl : undefined;
+    return { code: shown, message, stack: stacktrace, docUrl: link, traceId, report };
   }
   if (error instanceof Error) {
     const report = `${error.stack ?? error.message}\n${location.href}\n${navigator.userAgent}`;
