@@ -10,9 +10,10 @@ const entry = join(import.meta.dirname, '../src/sdk/dist/sdk/index.d.ts');
 const INTRODUCTION = `# SDK reference
 
 Everything that \`svc-sdk\` exports, made from its doc comments by \`npm run docs\`; do not edit. \`svc-browser-sdk\` has the
-same interface; [browser.md](browser.md) says what differs. Every example is compiled by a test. To begin: a program calls
-[registerWorker](#registerworker) and gets an [SvcWorker](#svcworker); its functions get a payload and a
-[HandlerContext](#handlercontext). \`svc-sdk/testing\` is described in [testing.md](testing.md), \`svc-sdk/logging\` in
+same interface; [browser.md](browser.md) says what differs. Every example is compiled by a test. The guides explain it by
+task: [functions](sdk/functions.md), [types](sdk/types.md), [calling](sdk/calling.md), [errors](sdk/errors.md),
+[logging](sdk/logging.md). A program calls [registerWorker](#registerworker) and gets an [SvcWorker](#svcworker); its
+functions get a payload and a [HandlerContext](#handlercontext). \`svc-sdk/testing\` is described in [testing.md](testing.md), \`svc-sdk/logging\` in
 [tracing.md](observability/tracing.md).
 `;
 

@@ -79,7 +79,10 @@ export type { StreamChange, StreamEvent } from '../sdk/streams/stream-items.ts';
 export type { StreamHandlers, StreamSubscription, SubscribeOptions } from '../sdk/streams/stream-subscription.ts';
 export type { StreamGroup, StreamUpdate, SvcStream } from '../sdk/streams/streams.ts';
 export type { Logger, LoggerLevel } from '../sdk/telemetry/telemetry.ts';
+// The same for types of triggers.
+export * from '../sdk/triggers/trigger-configs.ts';
 export type {
+  FunctionTrigger,
   RegisteredTrigger,
   RegisteredTriggerType,
   TriggerBinding,

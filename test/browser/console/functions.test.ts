@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await failures.getByRole('link', { name: 'Trace 1' }).click();
     await page.waitForURL(/\/traces\/[0-9a-f]{32}$/);
     // The call of the page itself has no span: the trace is named by its first span.
-    await page.getByRole('heading', { name: 'call billing::charge', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'billing::charge', level: 1 }).waitFor();
   }, 60_000);
 
   test('[FUN-9] Many calls can be stopped, and earlier results stay', async () => {

@@ -45,7 +45,8 @@ async function completed(...words: string[]): Promise<string[]> {
 
 describe('[CLI-10] completion', () => {
   test('offers commands, then the next words of the commands', async () => {
-    expect(await completed('fun')).toEqual(['functions']);
+    expect(await completed('fun')).toEqual(['function']);
+    expect(await completed('function', '')).toEqual(['info', 'list']);
     expect(await completed('functions', '')).toEqual(['info', 'list']);
   });
 

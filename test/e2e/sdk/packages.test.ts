@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,13 +31,31 @@ test.each(['svc', 'svc-sdk', 'svc-browser-sdk', 'svc-console'])(
     expect(files).toContain('LICENSE');
     // Projects made by `svc create` contain tests of their own.
     const own = files.filter((file) => !file.startsWith('dist/engine/templates/'));
-    expect(own.filter((file) => /\.(test|tsbuildinfo)|^(src|test|bench)\//.test(file))).toEqual([]);
+    expect(own.filter((file) => /\.(test|tsbuildinfo)|^(src|test)\/|^bench\/(?!\w+\.md$)/.test(file))).toEqual([]);
     expect(installed.manifest(name)).not.toHaveProperty('private');
   },
 );
 
-test('no package is larger than 1 MiB', () => {
-  for (const bytes of installed.tarballs.values()) expect(bytes).toBeLessThan(1024 * 1024);
+test('every page that a packed page links to is packed', () => {
+  const lost = [...installed.tarballs.keys()].flatMap((name) => {
+    const files = new Set(installed.files(name));
+    const pages = [...files].filter((file) => file.endsWith('.md') && !file.startsWith('dist/'));
+    return pages.flatMap((page) => {
+      const text = readFileSync(join(installed.path, 'node_modules', name, page), 'utf8').replace(
+        /^```[\s\S]*?^```$/gm,
+        '',
+      );
+      const targets = [...text.matchAll(/\]\(([^)#\s]+\.md)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+      const own = targets.filter((target) => !/^[a-z]+:/.test(target));
+      return own.filter((target) => !files.has(join(dirname(page), target))).map((to) => `${name}: ${page} → ${to}`);
+    });
+  });
+  expect(lost).toEqual([]);
+});
+
+/** A fifth of the largest is documentation. */
+test('no package is larger than 1.5 MiB', () => {
+  for (const bytes of installed.tarballs.values()) expect(bytes).toBeLessThan(1.5 * 1024 * 1024);
 });
 
 test('svc contains no Node of its own, and nothing that only the repository uses', () => {

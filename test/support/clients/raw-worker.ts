@@ -24,7 +24,7 @@ export interface Goodbye {
 
 type Matches = (frame: Frame) => boolean;
 
-const WAIT_MS_MAX = 5_000;
+const WAIT_MS_MAX = 30_000;
 
 export class RawWorker implements AsyncDisposable {
   readonly socket: WebSocket;
