@@ -45,10 +45,16 @@ export interface StreamSubscriber {
   readonly item: string | null;
 }
 
+export interface StreamSubscribers {
+  of(stream: string, group: string): readonly StreamSubscriber[];
+  /** The groups that have any. */
+  groups(): readonly { readonly stream: string; readonly group: string }[];
+}
+
 export class Taps {
   /** Changes of state entries made through this engine. */
   readonly state = new Tap<StoreEvent>();
   readonly streams = new Tap<StreamMessage>();
-  /** The subscribers of a group or, without one, the number for each; absent without a stream server. */
-  streamSubscribers: ((stream: string, group: string) => readonly StreamSubscriber[]) | undefined;
+  /** Absent without a stream server. */
+  streamSubscribers: StreamSubscribers | undefined;
 }

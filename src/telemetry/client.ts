@@ -2,8 +2,9 @@
 // the answers are returned to their callers.
 //
 // What always holds:
-//   - Nothing here waits: a thread that falls behind makes the sink full, and the collector keeps to its own bounds.
+//   - No batch waits here: a thread that falls behind makes the sink full, and the collector keeps to its own bounds.
 //   - Questions are sent in the order of the batches, so an answer covers everything that happened before the question.
+//     While the thread is overloaded, a question waits until what was gathered before it can be sent.
 //   - The thread starts late where nothing needs it: the engine is ready sooner, and a short run needs no thread.
 //   - A task that fails loses only its batch. A thread that ends is started again; what it kept is lost and counted.
 
@@ -77,6 +78,8 @@ export class TelemetryClient implements TelemetrySink {
   /** The last task of that thread. */
   #rolledUp: Promise<unknown> = Promise.resolve();
   #away = 0;
+  /** Questions that came while too many batches were unanswered. */
+  #waiting: (() => void)[] = [];
   #failures = 0;
   #cancelOpening: (() => void) | undefined;
   #cancelStarting: (() => void) | undefined;
@@ -129,12 +132,30 @@ export class TelemetryClient implements TelemetrySink {
   #handOver(thread: TelemetryThread, batch: TelemetryBatch): void {
     this.#run(thread, { kind: 'batch', batch, wanted: this.#options.wantedLogs() }, wholeBuffersOf(batch))
       .then((answer) => (answer === undefined ? this.#loseBatch(batch) : this.#receive(answer)))
-      .finally(() => this.#away--);
+      .finally(() => this.#noteReturn());
   }
 
-  /** Runs a function of the thread. The payload is copied before this returns. */
-  async ask(functionId: string, payload: Uint8Array | undefined): Promise<AskAnswer> {
+  #noteReturn(): void {
+    this.#away--;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  }
+
+  /** Sends what was gathered so far, which a question must see. */
+  async #flush(flush: () => void): Promise<void> {
+    while (this.isFull && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+    flush();
+  }
+
+  /** Runs a function of the thread. The payload is copied before this returns. `flush` sends what was gathered. */
+  async ask(functionId: string, payload: Uint8Array | undefined, flush: () => void): Promise<AskAnswer> {
     const given = payload && new Uint8Array(payload);
+    await this.#flush(flush);
     if (functionId === ROLLUPS_LIST) return await this.#askRollups(given);
     const thread = this.#startThread();
     const answer = thread && (await this.#run(thread, { kind: 'ask', functionId, payload: given }));
@@ -146,7 +167,8 @@ export class TelemetryClient implements TelemetrySink {
     if (this.#thread !== undefined) void this.#run(this.#thread, { kind: 'adopt', payloads });
   }
 
-  async measure(windows: readonly MetricWindow[]): Promise<readonly Measured[]> {
+  async measure(windows: readonly MetricWindow[], flush: () => void): Promise<readonly Measured[]> {
+    await this.#flush(flush);
     const thread = this.#startThread();
     return (thread && (await this.#run(thread, { kind: 'measure', windows }))) ?? [];
   }

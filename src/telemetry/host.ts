@@ -5,9 +5,10 @@ import { listed } from '../core/telemetry/logs/log-list.ts';
 import { LogStore } from '../core/telemetry/logs/log-store.ts';
 import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import { CallHistory } from '../core/telemetry/metrics/call-history.ts';
-import { EngineCounters, peerName } from '../core/telemetry/metrics/engine-counters.ts';
+import { EngineCounters } from '../core/telemetry/metrics/engine-counters.ts';
 import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
 import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
+import { metricName } from '../core/telemetry/metrics/metric-names.ts';
 import { MetricStore, type RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
 import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import { PayloadStore } from '../core/telemetry/payloads/payload-store.ts';
@@ -223,8 +224,7 @@ export class TelemetryHost {
     const nowMs = this.#context.clock.nowMs();
     return windows.map(({ rule, metric, windowSeconds }) => {
       const startMs = nowMs - windowSeconds * 1_000;
-      const value = this.#windowValue(metric, startMs, nowMs) ?? this.#windowValue(peerName(metric), startMs, nowMs);
-      return { rule, value };
+      return { rule, value: this.#windowValue(metric, startMs, nowMs) };
     });
   }
 
@@ -261,7 +261,8 @@ export class TelemetryHost {
 
   #engineMetrics(): MetricRecord[] {
     const gauges = { workersActive: this.#counters.workers.active };
-    return this.#functions.records(gauges, this.#settings.resource.serviceName, this.#context.clock.nowMs() * 1e6);
+    const { resource, prefix } = this.#settings;
+    return this.#functions.records(gauges, resource.serviceName, this.#context.clock.nowMs() * 1e6, prefix);
   }
 
   #keepSpans({ spans }: OpenedBatch): void {
@@ -287,8 +288,10 @@ export class TelemetryHost {
     return firings;
   }
 
-  #keepMetrics({ metrics }: OpenedBatch): RolledPoint[] {
+  #keepMetrics(opened: OpenedBatch): RolledPoint[] {
     if (!this.#settings.metrics.enabled) return [];
+    const { prefix } = this.#settings;
+    const metrics = opened.metrics.map((metric) => ({ ...metric, name: metricName(metric.name, prefix) }));
     this.#export((exporter) => exporter.addMetrics(metrics));
     return metrics.flatMap((metric) => this.#metrics?.add(metric) ?? []);
   }

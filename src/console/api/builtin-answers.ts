@@ -25,7 +25,7 @@ export interface BuiltinAnswers {
   'state::list_groups': { groups: string[] };
   'state::update': Updated;
   'stream::list_all': { stream: { id: string; groups: string[] }[] };
-  'stream::list_groups': { groups: string[] };
+  'stream::list_groups': { groups: string[] } | string[];
   'engine::alerts::list': Alerts;
   'engine::alerts::evaluate': AlertsEvaluated;
   'engine::sampling::rules': Sampling;

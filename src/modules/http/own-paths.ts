@@ -1,6 +1,7 @@
 // Paths that the engine answers itself if no route does (PD-59): whether it is alive and takes work, and its metrics.
 
 import { PRESSURE, type Pressure } from '../../core/limits/pressure.ts';
+import { metricName } from '../../core/telemetry/metrics/metric-names.ts';
 import { familyNames, PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { Attributes, MetricRecord, MetricType } from '../../core/telemetry/records/records.ts';
 import { ProcessWatch } from '../../effects/process-figures.ts';
@@ -75,7 +76,12 @@ export class MetricsPage {
     const { residentBytes, heapBytes, cpuSeconds, uptimeSeconds, loopDelay } = this.#process.read();
     const delays = loopDelay === undefined ? [] : Object.entries(loopDelay);
     return [
-      at('iii.workers.by_status', 'gauge', 'Workers by their status', this.#workersByStatus()),
+      at(
+        metricName('svc.workers.by_status', router.isDropIn ? 'iii' : 'svc'),
+        'gauge',
+        'Workers by their status',
+        this.#workersByStatus(),
+      ),
       at('svc.module.health', 'gauge', '0 healthy, 1 degraded, 2 unhealthy', [
         ...Object.entries(modulesHealth()).map(
           ([module, { status }]): Sample => [HEALTH_VALUES[status], [['module', module]]],

@@ -102,7 +102,7 @@ const alertConfig = fields({
   metric: text({
     bytesMax: ID_BYTES_MAX,
     help:
-      'iii.invocations.total, .success, .error, .deferred, iii.workers.spawns, .deaths, .active, or the name of a ' +
+      'svc.invocations.total, .success, .error, .deferred, svc.workers.spawns, .deaths, .active, or the name of a ' +
       'metric of a worker',
   }),
   threshold: number({ help: 'What the value is compared with' }),

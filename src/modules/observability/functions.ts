@@ -166,12 +166,13 @@ export function threadFunctions(
       assertTrusted(id, call);
       const input = payload?.asJsonBytes();
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
-      collector.flush();
-      void client.ask(id, input).then((answer) => {
-        if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
-        const bytes = Buffer.from(answer);
-        done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
-      });
+      void client
+        .ask(id, input, () => collector.flush())
+        .then((answer) => {
+          if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
+          const bytes = Buffer.from(answer);
+          done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
+        });
     },
   }));
 }

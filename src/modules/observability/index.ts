@@ -28,7 +28,8 @@ import { exporterOptions, resolveTelemetry } from './settings.ts';
 
 export const observabilityModule = defineModule({
   declaration: otelDeclaration,
-  create: (context, config) => createModule(context, resolveTelemetry(config, context.environment)),
+  create: (context, config) =>
+    createModule(context, resolveTelemetry(config, context.environment, context.router.isDropIn)),
 });
 
 function createModule(context: ModuleContext, started: TelemetrySettings): EngineModule<OtelConfig> {
@@ -40,10 +41,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const collector = createCollector(context, settings, client);
   const alerts = new Alerts({
     rules: settings.alerts,
-    measure: (windows) => {
-      collector.flush();
-      return client.measure(windows);
-    },
+    measure: (windows) => client.measure(windows, () => collector.flush()),
     evaluate: context.threads.evaluateAlerts,
     ...{ router, outgoing: context.outgoing, clock, logger },
   });
@@ -66,7 +64,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
       warnOfUnmeasured(settings, logger);
     },
     async reconfigure(config) {
-      const next = resolveTelemetry(config, context.environment);
+      const next = resolveTelemetry(config, context.environment, context.router.isDropIn);
       const offence = fixedOffence(settings, next);
       if (offence !== undefined) return { ok: false, reason: offence };
       return {

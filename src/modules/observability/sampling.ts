@@ -8,10 +8,11 @@ import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 
 export function collectorSettings(settings: TelemetrySettings): CollectorSettings {
-  const { resource, traces, sampling, logs, metrics, alerts } = settings;
+  const { resource, traces, sampling, logs, metrics, alerts, prefix } = settings;
   const spansKept = spansKeptOf(settings);
   return {
     serviceName: resource.serviceName,
+    prefix,
     sampling: traces.enabled
       ? {
           defaultRate: sampling.defaultRatio,

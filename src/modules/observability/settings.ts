@@ -34,7 +34,7 @@ const MIB = 1024 * 1024;
 const STORE_BYTES = 64 * MIB;
 const COUNT_IN_ENTRY = 1_000;
 
-export function resolveTelemetry(config: OtelConfig, env: Environment): TelemetrySettings {
+export function resolveTelemetry(config: OtelConfig, env: Environment, isDropIn = false): TelemetrySettings {
   const read = new Variables(env);
   const isAsked = config !== WITHOUT_ENTRY;
   return {
@@ -50,6 +50,7 @@ export function resolveTelemetry(config: OtelConfig, env: Environment): Telemetr
     logs: logsOf(config, read, isAsked),
     otlp: otlpOf(config),
     alerts: config.alerts.map(ruleOf),
+    prefix: isDropIn ? 'iii' : 'svc',
     disk: diskOf(config),
   };
 }

@@ -57,6 +57,14 @@ export class Feeds {
     return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NO_SUBSCRIBERS;
   }
 
+  /** The groups that have subscribers. */
+  subscribedGroups(): GroupRef[] {
+    return [...this.#feeds.values()].flatMap(({ subscribers }) => {
+      const [first] = subscribers;
+      return first === undefined ? [] : [{ stream: first.stream, group: first.group }];
+    });
+  }
+
   /** Publishes events in the order of their numbers, whatever caused them. */
   publish(events: readonly StoreEvent[]): void {
     for (const event of events) {

@@ -81,7 +81,10 @@ class StreamServer implements EngineModule<StreamConfig> {
       overflowed: (subscription) => this.#clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
-    context.taps.streamSubscribers = (stream, group) => this.#subscribersOf(stream, group);
+    context.taps.streamSubscribers = {
+      of: (stream, group) => this.#subscribersOf(stream, group),
+      groups: () => this.#feeds.subscribedGroups(),
+    };
     this.#clients = new Clients({
       clock,
       tap: context.taps.streams,

@@ -3,6 +3,7 @@
 import type { Refusal } from '../../core/calls/refusal.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
 import type { QuietTraces } from '../../core/telemetry/logs/quiet-traces.ts';
+import type { EmittedPrefix } from '../../core/telemetry/metrics/metric-names.ts';
 import type { PayloadCapture } from '../../core/telemetry/payloads/payload-capture.ts';
 import { isOwnFunction } from '../../core/telemetry/records/own-functions.ts';
 import type { Begun, Collector } from '../../core/telemetry/spans/collector.ts';
@@ -33,29 +34,37 @@ export function beginCall(observer: Collector, functionId: string, request: Call
     ? observer.beginOrUntraced('call ', functionId, functionId, service, traceparent, baggage)
     : observer.begin('call ', functionId, functionId, service, traceparent, baggage);
   if (typeof begun !== 'object') return begun;
-  begun.attributes = callAttributes(functionId, isOwn || request.isInternal === true);
+  const { prefix } = observer.settings;
+  begun.attributes = callAttributes(prefix, functionId, isOwn || request.isInternal === true);
   if (trigger !== undefined) begun.add('trigger.type', trigger.type);
   if (trigger !== undefined) begun.add('trigger.id', trigger.id);
   if (from?.profile?.name !== undefined) begun.add('svc.caller.worker', from.profile.name);
   return begun;
 }
 
+const KINDS: Readonly<Record<EmittedPrefix, string>> = { svc: 'svc.function.kind', iii: 'iii.function.kind' };
+
 /** The attributes that all spans of calls to one function share, built once. */
-const knownAttributes = new Map<string, string>();
+const knownAttributes: Readonly<Record<EmittedPrefix, Map<string, string>>> = { svc: new Map(), iii: new Map() };
 /** Function ids are chosen by users. */
 const KNOWN_ATTRIBUTES_MAX = 4_096;
 
-function callAttributes(functionId: string, isInternal: boolean): string {
+function callAttributes(prefix: EmittedPrefix, functionId: string, isInternal: boolean): string {
+  const all = knownAttributes[prefix];
   // A call of the console turns a user's function into an internal one.
   const key = isInternal ? `!${functionId}` : functionId;
-  const known = knownAttributes.get(key);
+  const known = all.get(key);
   if (known !== undefined) return known;
-  if (knownAttributes.size >= KNOWN_ATTRIBUTES_MAX) knownAttributes.clear();
+  if (all.size >= KNOWN_ATTRIBUTES_MAX) all.clear();
   const attributes =
-    attributeText('faas.invoked_name', functionId) +
-    attributeText('iii.function.kind', isInternal ? 'internal' : 'user');
-  knownAttributes.set(key, attributes);
+    attributeText('faas.invoked_name', functionId) + attributeText(KINDS[prefix], isInternal ? 'internal' : 'user');
+  all.set(key, attributes);
   return attributes;
+}
+
+/** The attribute that says whether a function is a user's or the engine's. */
+export function kindKey({ settings }: Collector): string {
+  return KINDS[settings.prefix];
 }
 
 export type { Begun };
@@ -200,7 +209,7 @@ export function beginFiring(
   if (typeof begun !== 'object') return begun;
   begun.add('trigger.type', type);
   begun.add('trigger.id', id);
-  begun.add('iii.function.kind', isOwnFunction(functionId) ? 'internal' : 'user');
+  begun.add(kindKey(observer), isOwnFunction(functionId) ? 'internal' : 'user');
   return begun;
 }
 
@@ -214,7 +223,7 @@ export function beginEnqueue(observer: Collector, request: CallRequest, queue: s
   begun.add('messaging.system', 'svc');
   begun.add('messaging.operation.type', 'send');
   begun.add('messaging.destination.name', queue);
-  begun.add('iii.function.kind', 'user');
+  begun.add(kindKey(observer), 'user');
   return begun;
 }
 
@@ -254,7 +263,7 @@ export function beginJob(observer: Collector, job: ObservedJob): Begun {
   begun.add('messaging.destination.name', name);
   begun.add('messaging.message.id', job.id);
   begun.add('svc.job.attempt', String(job.attempt));
-  begun.add('iii.function.kind', 'user');
+  begun.add(kindKey(observer), 'user');
   return begun;
 }
 

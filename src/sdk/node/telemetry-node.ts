@@ -311,11 +311,11 @@ function watchProcess(nowMs: number): ProcessGauges {
         bytes('heap_total', heapTotal),
         bytes('rss', rss),
         bytes('external', external),
-        { name: 'iii.worker.cpu.percent', unit: '%', value: (spent.user + spent.system) / 10 / elapsedMs },
-        { name: 'iii.worker.cpu.user_micros', unit: 'us', value: cpu.user },
-        { name: 'iii.worker.cpu.system_micros', unit: 'us', value: cpu.system },
-        { name: 'iii.worker.event_loop.lag_ms', unit: 'ms', value: lagMs },
-        { name: 'iii.worker.uptime_seconds', unit: 's', value: process.uptime() },
+        { name: 'svc.worker.cpu.percent', unit: '%', value: (spent.user + spent.system) / 10 / elapsedMs },
+        { name: 'svc.worker.cpu.user_micros', unit: 'us', value: cpu.user },
+        { name: 'svc.worker.cpu.system_micros', unit: 'us', value: cpu.system },
+        { name: 'svc.worker.event_loop.lag_ms', unit: 'ms', value: lagMs },
+        { name: 'svc.worker.uptime_seconds', unit: 's', value: process.uptime() },
       ];
     },
     stop: () => delay.disable(),
@@ -323,5 +323,5 @@ function watchProcess(nowMs: number): ProcessGauges {
 }
 
 function bytes(name: string, value: number): Gauge {
-  return { name: `iii.worker.memory.${name}`, unit: 'By', value };
+  return { name: `svc.worker.memory.${name}`, unit: 'By', value };
 }

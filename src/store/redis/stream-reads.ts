@@ -25,7 +25,7 @@ import {
   type SubscribeRequest,
 } from '../commands/stream/requests.ts';
 import type { CommandContext, GroupRef, StoreReply } from '../thread/contract.ts';
-import { LIST_BYTES_MAX, LIST_ENTRIES_MAX } from '../thread/json-list.ts';
+import { LIST_BYTES_MAX, LIST_ENTRIES_MAX, type PageRequest } from '../thread/json-list.ts';
 import { entriesIn, type RedisAccess, type RedisCommand } from './commands.ts';
 import { bytesIn, listIn, openValue, type StoredValue, textIn } from './record.ts';
 import { type Position, readEntry, wholeNumber } from './stream-events.ts';
@@ -33,9 +33,17 @@ import { groupOf, groupsOf, itemKeys, operandsOf, sharedKeys } from './stream-ke
 import { EVENTS_FROM, LIST_ITEMS, LIST_STREAMS, SUBSCRIBE, SWEEP_GROUP } from './stream-scripts.ts';
 import type { HistoryPart, WatchedGroups } from './watched-groups.ts';
 
+/** That are listed although they may hold no items. */
+const GROUPS_WITH_EVENTS_MAX = 10_000;
+
 export function streamReads(redis: RedisAccess, groups: WatchedGroups): Readonly<Record<string, RedisCommand>> {
   const { link, keyPrefix } = redis;
   const shared = sharedKeys(keyPrefix);
+  /** They may hold items too. */
+  const groupsWithEvents = async (): Promise<GroupRef[]> => {
+    const due = listIn(await link.run(['ZRANGE', shared.due, '0', String(GROUPS_WITH_EVENTS_MAX - 1)]));
+    return due.map((member) => groupOf(textIn(member)));
+  };
 
   return {
     'stream::get': async (input, context) => {
@@ -53,17 +61,25 @@ export function streamReads(redis: RedisAccess, groups: WatchedGroups): Readonly
     },
 
     'stream::list_groups': async (input, context) => {
-      const { stream, page } = readGroupsRequest(input);
-      const limit = ['LIMIT', String(page.offset), String(page.limitOrOneMore)];
-      const found = listIn(await link.run(['ZRANGE', shared.groups, ...groupsOf(stream), 'BYLEX', ...limit]));
+      const { stream, page, withEmpty } = readGroupsRequest(input);
+      const { offset, limitOrOneMore } = page;
+      const limit = withEmpty ? ['0', String(offset + limitOrOneMore)] : [String(offset), String(limitOrOneMore)];
+      const range = [...groupsOf(stream), 'BYLEX', 'LIMIT', ...limit];
+      const found = listIn(await link.run(['ZRANGE', shared.groups, ...range]));
       const names = found.map((member) => groupOf(textIn(member)).group);
-      return { result: groupsResult(context, page, names) };
+      if (!withEmpty) return { result: groupsResult(context, page, names) };
+      const kept = (await groupsWithEvents()).filter((ref) => ref.stream === stream).map(({ group }) => group);
+      return { result: groupsResult(context, page, pageIn(sortedOnce([...names, ...kept]), page)) };
     },
 
     'stream::list_all': async (input) => {
-      const page = readAllRequest(input);
-      const limits = [page.offset, page.limitOrOneMore, LIST_ENTRIES_MAX + 1, LIST_BYTES_MAX].map(String);
-      return { result: allResult(page, rowsIn(await link.runScript(LIST_STREAMS, [shared.groups], limits))) };
+      const { page, withEmpty } = readAllRequest(input);
+      const { offset, limitOrOneMore } = page;
+      const rows = withEmpty ? [0, offset + limitOrOneMore] : [offset, limitOrOneMore];
+      const limits = [...rows, LIST_ENTRIES_MAX + 1, LIST_BYTES_MAX].map(String);
+      const found = rowsIn(await link.runScript(LIST_STREAMS, [shared.groups], limits));
+      if (!withEmpty) return { result: allResult(page, found) };
+      return { result: allResult(page, pageIn(withGroups(found, await groupsWithEvents()), page)) };
     },
 
     'stream.subscribe': async (input, context) => {
@@ -141,6 +157,21 @@ function positionIn(epoch: unknown, seq: unknown, tag: unknown): Position {
 
 function itemsIn(found: unknown): FoundItem[] {
   return entriesIn(listIn(found)).map(({ key, value }) => ({ id: key.toString('utf8'), data: value }));
+}
+
+function pageIn<T>(all: readonly T[], { offset, limitOrOneMore }: PageRequest): readonly T[] {
+  return all.slice(offset, offset + limitOrOneMore);
+}
+
+/** In the order of Redis, which is that of the bytes of names. */
+function sortedOnce(names: readonly string[]): string[] {
+  return [...new Set(names)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function withGroups(rows: readonly StreamRow[], added: readonly GroupRef[]): StreamRow[] {
+  const groups = new Map(rows.map(({ id, groups: known }) => [id, known]));
+  for (const { stream, group } of added) groups.set(stream, [...(groups.get(stream) ?? []), group]);
+  return sortedOnce([...groups.keys()]).map((id) => ({ id, groups: sortedOnce(groups.get(id) ?? []) }));
 }
 
 function rowsIn(reply: unknown): StreamRow[] {

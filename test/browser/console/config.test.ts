@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('Config', () => {
   test('[CFG-2] Without alert rules their tab shows how to write them', async () => {
     await using opened = await openConsole(site.browser, `${site.scene.url}/config?tab=alerts`);
     await opened.page.getByRole('heading', { name: 'No alert rules' }).waitFor();
-    await opened.page.getByText('metric: iii.invocations.error').waitFor();
+    await opened.page.getByText('metric: svc.invocations.error').waitFor();
     await opened.page.getByRole('button', { name: 'Copy configuration' }).waitFor();
   });
 });

@@ -46,7 +46,7 @@ export const ALL_MODULES = `  - {name: svc-state, config: {adapter: {name: kv, c
 /** The same, with an alert that fires after the first failure. */
 export const DEMO_MODULES = ALL_MODULES.replace(
   'metrics_enabled: true',
-  'metrics_enabled: true, memory_max_spans: 20000, alerts: [{name: failing calls, metric: iii.invocations.error, threshold: 1}]',
+  'metrics_enabled: true, memory_max_spans: 20000, alerts: [{name: failing calls, metric: svc.invocations.error, threshold: 1}]',
 );
 
 export class ConsoleScene implements AsyncDisposable {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorker } from '../../../src/sdk/internal.ts';
 import type { SvcWorker } from '../../../src/sdk/worker/svc-worker.ts';
+import { StreamClient } from '../../support/clients/stream-client.ts';
 import {
   type ConsoleEngine,
   consoleCall,
@@ -171,6 +172,29 @@ describe('streams', () => {
       path: ['chat', 'room'],
     });
     expect(items).toEqual([]);
+  });
+
+  test('[modules 4.2] A stream is counted while it has items, kept events or a subscriber', async () => {
+    const send = { stream_name: 'seen-events', group_id: 'g', type: 'ping', data: null };
+    await consoleCall(engine, 'POST /streams/send', { body: send });
+    const url = `ws://127.0.0.1:${engine.streamPort}`;
+    await using subscriber = await StreamClient.connect(url, '/stream/seen-subscriber/b');
+    await subscriber.nextOf('sync');
+    await consoleCall(engine, 'PUT /streams/{stream}/{group}/items/{id}', {
+      ...{ path: ['seen-subscriber', 'a', 'x'], body: { data: 1 } },
+    });
+    const { items } = await consoleCall(engine, 'GET /streams', { query: { q: 'seen-' } });
+    expect(items.map(({ name, groups, subscribers }) => ({ name, groups, subscribers }))).toEqual([
+      { name: 'seen-events', groups: 1, subscribers: 0 },
+      { name: 'seen-subscriber', groups: 2, subscribers: 1 },
+    ]);
+    const groupsOf = async (query: Record<string, number>) =>
+      (await consoleCall(engine, 'GET /streams/{stream}/groups', { path: ['seen-subscriber'], query })).items;
+    expect(await groupsOf({})).toEqual([
+      { group: 'a', subscribers: 0 },
+      { group: 'b', subscribers: 1 },
+    ]);
+    expect(await groupsOf({ limit: 1 })).toHaveLength(2);
   });
 });
 

@@ -123,7 +123,7 @@ describe('traces', () => {
     const { spans } = await consoleCall(engine, 'GET /traces/{id}', { path: [traceId] });
     const call = spans.find(({ name }) => name === 'call shop::order');
     expect(call?.attributes).toContainEqual(['trigger.type', 'console']);
-    expect(call?.attributes).toContainEqual(['iii.function.kind', 'user']);
+    expect(call?.attributes).toContainEqual(['svc.function.kind', 'user']);
   });
 
   test('[API-2] Reads by the console are in no statistics, and internal in traces', async () => {

@@ -87,6 +87,24 @@ export function streamContract(name: string, start: () => Promise<RunningStore>)
       expect(count).toBe(1);
     });
 
+    test('[modules 4.2] a group without items is listed on request while its events are kept', async () => {
+      const [stream_name, other] = [newStream(), newStream()];
+      await call('stream::send', { stream_name, group_id: 'sent', type: 'hello', data: 1 });
+      await set({ stream_name, group_id: 'held' }, 'x', 1);
+      await set({ stream_name: other, group_id: 'g' }, 'x', 1);
+      await call('stream::delete', { stream_name: other, group_id: 'g', item_id: 'x' });
+      const listed = async (asked: object) =>
+        rowsIn((await call('stream::list_all', asked)).value, [stream_name, other]);
+      expect(await listed({})).toEqual([{ id: stream_name, groups: ['held'] }]);
+      expect(await listed({ include_empty: true })).toEqual([
+        { id: stream_name, groups: ['held', 'sent'] },
+        { id: other, groups: ['g'] },
+      ]);
+      const groupsOf = async (asked: object) => (await call('stream::list_groups', { stream_name, ...asked })).value;
+      expect(await groupsOf({})).toEqual({ groups: ['held'] });
+      expect(await groupsOf({ include_empty: true, offset: 1, limit: 1 })).toEqual({ groups: ['sent'] });
+    });
+
     test('[S6] a value is returned with the text it was sent with, and in the event as well', async () => {
       const group = newGroup();
       for (const { name: item_id, text } of JSON_EDGES) {

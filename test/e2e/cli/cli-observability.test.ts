@@ -17,7 +17,7 @@ const CONFIG = `workers:
       exporter: memory
       metrics_enabled: true
       payloads: all
-      alerts: [{name: any-call, metric: iii.invocations.total, threshold: 0, action: {type: log}}]
+      alerts: [{name: any-call, metric: svc.invocations.total, threshold: 0, action: {type: log}}]
 `;
 
 describe('observability commands', () => {
@@ -224,7 +224,7 @@ describe('observability commands', () => {
 
   test('[console 6.6] metrics, top and alerts show the calls that ran', { timeout: 60_000 }, async () => {
     const metrics = JSON.parse((await svc('metrics', '--json')).stdout);
-    const total = metrics.find(({ name }: { name: string }) => name === 'iii.invocations.total');
+    const total = metrics.find(({ name }: { name: string }) => name === 'svc.invocations.total');
     expect(total.value).toBeGreaterThanOrEqual(2);
     expect(await svc('metrics', 'no.such.metric')).toMatchObject({ code: 3 });
     const top = JSON.parse((await svc('top', '--once', '--interval', '100ms', '--json')).stdout);
@@ -232,7 +232,7 @@ describe('observability commands', () => {
     expect(top.queues.map((row: { queue: string }) => row.queue)).toContain('mail');
     expect(await svc('alerts', 'evaluate')).toMatchObject({ code: 0, stdout: expect.stringContaining('any-call') });
     expect((await svc('alerts', 'list', '-o', 'csv')).stdout).toContain(
-      'any-call,firing,iii.invocations.total > 0 over 60s',
+      'any-call,firing,svc.invocations.total > 0 over 60s',
     );
   });
 

@@ -17,17 +17,17 @@ describe('/metrics', () => {
     await worker.call('orders::create', {});
     const families = await waitFor('both calls are counted', async () => {
       const read = parsePrometheus((await ask(engine, '/metrics')).text);
-      const samples = read.get('iii_invocations_total')?.samples ?? [];
+      const samples = read.get('svc_invocations_total')?.samples ?? [];
       const mine = samples.find(({ labels }) => labels.function_id === 'orders::create');
       return mine?.value === 2 && read;
     });
-    expect(families.get('iii_invocations_total')).toMatchObject({ type: 'counter' });
+    expect(families.get('svc_invocations_total')).toMatchObject({ type: 'counter' });
     const duration = families
-      .get('iii_invocation_duration')
+      .get('svc_invocation_duration')
       ?.samples.filter(({ labels }) => labels.function_id === 'orders::create');
     expect(duration?.find(({ name }) => name.endsWith('_count'))).toMatchObject({ value: 2, labels: { status: 'ok' } });
     expect(duration?.find(({ labels }) => labels.le === '+Inf')).toMatchObject({ value: 2 });
-    expect(families.get('iii_workers_active')?.samples).toMatchObject([{ value: 1 }]);
+    expect(families.get('svc_workers_active')?.samples).toMatchObject([{ value: 1 }]);
     const health = families.get('svc_module_health')?.samples ?? [];
     expect(health.find(({ labels }) => labels.module === 'svc-http')).toMatchObject({ value: 0 });
     expect(families.get('svc_process_resident_memory_bytes')?.samples[0]?.value).toBeGreaterThan(1_000_000);

@@ -150,6 +150,8 @@ describe('a message that is too large', () => {
     await worker.ready();
     const big = { text: 'x'.repeat(20 * MIB) };
     await expect(worker.call('big::echo', big, { timeoutMs: 1_500 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+    // A call that the client sends before it has noticed is lost with the connection.
+    await waitFor('the client has noticed', () => logged.mock.calls.some(([text]) => text.includes('Reconnecting')));
     expect(await worker.call('big::echo', {})).toBe('received');
     expect(engine.counters.get('connections.closed', 'message_too_big')).toBe(1);
     expect(engine.log.join('\n')).toContain('over limits.trusted.frame_bytes');

@@ -73,7 +73,7 @@ test('[X16] An alert on a metric of a worker posts to its webhook', async () => 
 
 test('[X18] A webhook to an internal address that is not allowed is refused, logged and counted', async () => {
   await using target = await HttpTarget.start();
-  const rule = { name: 'w', metric: 'iii.workers.active', threshold: 0, action: { type: 'webhook', url: target.url } };
+  const rule = { name: 'w', metric: 'svc.workers.active', threshold: 0, action: { type: 'webhook', url: target.url } };
   await using engine = await startTestEngine({ yaml: observedBy(rules(rule)) });
   await using worker = await RawWorker.connect(engine.url);
   await worker.register('a::one');
@@ -84,7 +84,7 @@ test('[X18] A webhook to an internal address that is not allowed is refused, log
 });
 
 test('A disabled rule never fires, and a rule without an action writes a log line', async () => {
-  const always = { metric: 'iii.workers.active', threshold: -1 };
+  const always = { metric: 'svc.workers.active', threshold: -1 };
   const yaml = observedBy(rules({ ...always, name: 'off', enabled: false }, { ...always, name: 'on' }));
   await using engine = await startTestEngine({ yaml });
   await using worker = await RawWorker.connect(engine.url);
@@ -95,7 +95,7 @@ test('A disabled rule never fires, and a rule without an action writes a log lin
 
 test('[modules 11.7] Rules on counts of the engine work without metrics, and a rule that cannot fire is logged', async () => {
   const alerts = [
-    { name: 'failures', metric: 'iii.invocations.error', threshold: 0 },
+    { name: 'failures', metric: 'svc.invocations.error', threshold: 0 },
     { name: 'orders', metric: 'shop.orders', threshold: 0 },
     { name: 'off', metric: 'shop.orders', threshold: 0, enabled: false },
   ];
@@ -108,4 +108,30 @@ test('[modules 11.7] Rules on counts of the engine work without metrics, and a r
   const { triggered_alerts: firing } = await ask(worker, 'engine::alerts::evaluate');
   expect(firing).toMatchObject([{ name: 'failures', value: 1 }]);
   expect(engine.log.filter((line) => line.includes('never fires'))).toEqual([expect.stringContaining('orders')]);
+});
+
+test.each([
+  ['svc', ''],
+  ['iii', 'compat: iii\n'],
+])('[PD-45] metrics are emitted with the prefix %s, and rules and queries may use either', async (prefix, top) => {
+  const gauge = { metric: 'iii.workers.active', threshold: 0 };
+  const alerts = [
+    { ...gauge, name: 'either' },
+    { metric: 'svc.worker.jobs', threshold: 3, name: 'of a worker' },
+  ];
+  await using engine = await startTestEngine({ yaml: observedBy(rules(...alerts), top) });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.register('a::one');
+  sendCounter(worker, 'iii.worker.jobs', 4, Date.now());
+  await worker.settled();
+  const { triggered_alerts: firing } = await ask(worker, 'engine::alerts::evaluate');
+  expect(firing).toMatchObject([{ metric: 'iii.workers.active' }, { metric: 'svc.worker.jobs', value: 4 }]);
+  for (const metric_name of ['iii.worker.jobs', 'svc.worker.jobs']) {
+    const { sdk_metrics } = await ask(worker, 'engine::metrics::list', { metric_name });
+    expect(sdk_metrics).toMatchObject([{ name: `${prefix}.worker.jobs` }]);
+    const { rollups } = await ask(worker, 'engine::rollups::list', { metric_name });
+    expect(rollups).toMatchObject([{ name: `${prefix}.worker.jobs`, sum: 4 }]);
+  }
+  const { text } = await ask(worker, 'engine::metrics::prometheus');
+  expect(String(text)).toContain(`\n${prefix}_workers_active{`);
 });

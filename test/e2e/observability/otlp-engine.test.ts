@@ -29,7 +29,7 @@ describe('an engine that exports by OTLP', () => {
     expect(receiver.spans.map(({ name }) => name)).toContain('call orders::create');
     expect(receiver.logs.map(({ body }) => body.stringValue)).toContain('stock is low');
     await engine.drain();
-    expect(receiver.metrics.map(({ name }) => name)).toContain('iii.invocations.total');
+    expect(receiver.metrics.map(({ name }) => name)).toContain('svc.invocations.total');
   });
 
   test('[O2] is degraded without a collector, logs that once, and logs once when it recovers', {

@@ -37,7 +37,7 @@ async function startExporter(protocol: OtlpProtocol, url: string, timeoutMs = 10
   };
   const exporter = await TelemetryExporter.create(options, {
     clock: systemClock,
-    engineMetrics: () => [metricRecord({ name: 'iii.workers.spawns.total' })],
+    engineMetrics: () => [metricRecord({ name: 'svc.workers.spawns.total' })],
     reports: {
       dropped: (signal, reason, count) =>
         dropped.set(`${signal} ${reason}`, (dropped.get(`${signal} ${reason}`) ?? 0) + count),
@@ -128,13 +128,13 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     const point = { attributes: [], timestamp_unix_nano: START_NANO };
     started.exporter.addMetrics([
       metricRecord(),
-      metricRecord({ name: 'iii.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
+      metricRecord({ name: 'svc.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
       metricRecord({
         name: 'worker.orders',
         data_points: [{ value: 7, ...point, start_time_unix_nano: START_NANO - 60e9 }],
       }),
       metricRecord({
-        name: 'iii.invocation.duration',
+        name: 'svc.invocation.duration',
         unit: 's',
         metric_type: 'histogram',
         data_points: [{ count: 3, sum: 6, bucket_counts: [1, 2], explicit_bounds: [1], min: 0.5, max: 4, ...point }],
@@ -144,15 +144,15 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     ]);
     await waitFor('the metrics have arrived', () => receiver.metrics.some(({ service }) => service === 'billing'));
     const byName = Object.fromEntries(receiver.metrics.map((metric) => [metric.name, metric]));
-    expect(byName['iii.invocations.total']).toMatchObject({
+    expect(byName['svc.invocations.total']).toMatchObject({
       sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [{ asDouble: 3 }] },
       service: 'svc',
     });
     const since = String(BigInt(START_NANO) - 60_000_000_000n);
     expect(byName['worker.orders']).toMatchObject({ sum: { dataPoints: [{ startTimeUnixNano: since }] } });
     expect(byName['worker.delta']).toMatchObject({ sum: { aggregationTemporality: 1 } });
-    expect(byName['iii.workers.active']).toMatchObject({ gauge: { dataPoints: [{ asDouble: 2 }] } });
-    expect(byName['iii.invocation.duration']).toMatchObject({
+    expect(byName['svc.workers.active']).toMatchObject({ gauge: { dataPoints: [{ asDouble: 2 }] } });
+    expect(byName['svc.invocation.duration']).toMatchObject({
       unit: 's',
       service: 'billing',
       histogram: {
@@ -164,7 +164,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
   test('[modules 11.6] metrics of the engine are sent at each interval, and once more at the end', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     const { exporter } = await startExporter(protocol, receiver.url);
-    const counts = () => receiver.metrics.filter(({ name }) => name === 'iii.workers.spawns.total').length;
+    const counts = () => receiver.metrics.filter(({ name }) => name === 'svc.workers.spawns.total').length;
     await waitFor('two intervals have passed', () => counts() >= 2);
     const before = counts();
     await exporter.stop(2_000);
@@ -257,7 +257,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     exporter.addMetrics([metricRecord()]);
     await exporter.stop(2_000);
     expect([receiver.spans.length, receiver.logs.length]).toEqual([600, 1]);
-    expect(receiver.metrics.map(({ name }) => name)).toContain('iii.invocations.total');
+    expect(receiver.metrics.map(({ name }) => name)).toContain('svc.invocations.total');
     expect(dropped).toEqual(new Map());
   });
 

@@ -187,7 +187,7 @@ test('[SDK-9] Gauges of a worker arrive as metrics', async () => {
   await using raw = await RawWorker.connect(engine.url);
   const shop = connect(engine, 'shop');
   await shop.ready();
-  const named = { metric_name: 'iii.worker.memory.heap_used' };
+  const named = { metric_name: 'svc.worker.memory.heap_used' };
   await waitFor('gauges arrive', async () => {
     const { sdk_metrics } = await ask(raw, 'engine::metrics::list', named);
     return (sdk_metrics as unknown[]).length > 0;

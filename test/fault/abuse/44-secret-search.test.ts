@@ -28,7 +28,7 @@ workers:
       exporter: memory
       level: debug
       alerts:
-        - {name: failing, metric: iii.invocations.error, threshold: 0, operator: '>', window_seconds: 60, action: {type: webhook, url: 'https://192.0.2.1/hook?key=${secretOf('webhook')}'}}
+        - {name: failing, metric: svc.invocations.error, threshold: 0, operator: '>', window_seconds: 60, action: {type: webhook, url: 'https://192.0.2.1/hook?key=${secretOf('webhook')}'}}
 `;
 
 const QUESTIONS: readonly (readonly [string, object])[] = [

@@ -17,6 +17,7 @@ export const ALL_TRACES: SamplingSettings = {
 
 export const OBSERVE_ALL: CollectorSettings = {
   serviceName: 'svc',
+  prefix: 'svc',
   sampling: ALL_TRACES,
   spansKept: Number.POSITIVE_INFINITY,
   hasLogs: true,

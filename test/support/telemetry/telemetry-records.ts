@@ -46,7 +46,7 @@ export function logRecord(parts: Partial<LogRecord> = {}): LogRecord {
 
 export function metricRecord(parts: Partial<MetricRecord> = {}): MetricRecord {
   return {
-    name: 'iii.invocations.total',
+    name: 'svc.invocations.total',
     description: 'Calls',
     unit: '1',
     metric_type: 'counter',

@@ -1,17 +1,27 @@
 import { expect, test } from 'vitest';
+import type { TelemetryBatch } from '../../../src/core/telemetry/records/intake.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { createOwnThread } from '../../../src/effects/pool.ts';
 import { WITHOUT_ENTRY } from '../../../src/modules/observability/config.ts';
 import { resolveTelemetry } from '../../../src/modules/observability/settings.ts';
-import { type RollupThread, TelemetryClient } from '../../../src/telemetry/client.ts';
+import { type RollupThread, TelemetryClient, type TelemetryThread } from '../../../src/telemetry/client.ts';
+import type { BatchAnswer } from '../../../src/telemetry/tasks.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
-test('[O1] a rollup thread that has ended is an error for the caller, not for the engine', async () => {
+const BATCH: TelemetryBatch = {
+  ...{ spanRows: [], payloads: [], logs: [], frames: [], goneSources: [], calls: [] },
+  workers: { spawns: 0, deaths: 0 },
+};
+const BATCH_ANSWER: BatchAnswer = {
+  ...{ dropped: [], firings: [], points: undefined, gauges: [], exports: {}, exportChanges: [] },
+  stored: { spans: 0, logs: 0, metrics: 0 },
+};
+const ENDED: RollupThread = { run: () => Promise.reject(new Error('it ended')), close: async () => {} };
+
+function clientOf(createThread: () => TelemetryThread, lines: string[] = []): TelemetryClient {
   const clock = new FakeClock();
-  const lines: string[] = [];
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => lines.push(line) });
-  const ended: RollupThread = { run: () => Promise.reject(new Error('it ended')), close: async () => {} };
-  const client = new TelemetryClient({
+  return new TelemetryClient({
     options: () => ({
       settings: resolveTelemetry(WITHOUT_ENTRY, {}),
       service: { serviceName: 'svc', engineVersion: '0.0.0', resource: {} },
@@ -20,15 +30,43 @@ test('[O1] a rollup thread that has ended is an error for the caller, not for th
     }),
     markKey: () => 'key of this test',
     isForMemoryOnly: true,
-    createThread: () => createOwnThread('telemetry', true),
-    createRollupThread: () => ended,
+    createThread,
+    createRollupThread: () => ENDED,
     wantedLogs: () => ({ levels: [], ratio: 1 }),
     fireLogs: () => {},
     dropped: () => {},
     noteGauges: () => {},
     ...{ clock, logger },
   });
-  expect(await client.ask('engine::rollups::list', undefined)).toMatchObject({
+}
+
+test('[O1] a question to an overloaded thread waits until the records before it can be sent', async () => {
+  const tasks: string[] = [];
+  const answers: (() => void)[] = [];
+  const client = clientOf(() => ({
+    run: (task) => {
+      tasks.push(task.kind);
+      return new Promise((resolve) => {
+        answers.push(() => resolve(task.kind === 'batch' ? BATCH_ANSWER : new ArrayBuffer(0)));
+      });
+    },
+    close: async () => {},
+  }));
+  client.start();
+  while (!client.isFull) client.take(BATCH);
+  const asked = client.ask('engine::logs::histogram', undefined, () => client.take(BATCH));
+  await Promise.resolve();
+  expect(tasks).not.toContain('ask');
+  for (const answer of answers) answer();
+  await expect.poll(() => tasks.slice(-2)).toEqual(['batch', 'ask']);
+  for (const answer of answers) answer();
+  expect(await asked).toBeInstanceOf(ArrayBuffer);
+});
+
+test('[O1] a rollup thread that has ended is an error for the caller, not for the engine', async () => {
+  const lines: string[] = [];
+  const client = clientOf(() => createOwnThread('telemetry', true), lines);
+  expect(await client.ask('engine::rollups::list', undefined, () => {})).toMatchObject({
     error: { code: 'STORAGE_UNAVAILABLE' },
   });
   expect(client.failures).toBe(1);

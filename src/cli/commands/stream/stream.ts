@@ -17,7 +17,7 @@ export const streamList = defineCommand({
   flags: { ...listFlags('streams'), ...CONNECTION_FLAGS },
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc stream list', shows: 'Every stream that has items.' },
+    { line: 'svc stream list', shows: 'Every stream that has items or kept events.' },
     { line: 'svc stream list --json', shows: 'With the names of their groups.' },
   ],
   exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
@@ -27,8 +27,10 @@ export const streamList = defineCommand({
         { name: 'stream', cut: 'middle', text: (stream) => textIn(stream, 'id') },
         { name: 'groups', align: 'right', text: ({ groups }) => String(Array.isArray(groups) ? groups.length : 0) },
       ],
-      rows: await inPages(async (page) => recordsIn(await engine.call('stream::list_all', page), 'stream')),
-      none: 'No stream has items.',
+      rows: await inPages(async (page) =>
+        recordsIn(await engine.call('stream::list_all', { include_empty: true, ...page }), 'stream'),
+      ),
+      none: 'No stream has items or kept events.',
     }));
   },
 });
@@ -40,7 +42,7 @@ export const streamGroups = defineCommand({
   flags: { ...listFlags('groups'), ...CONNECTION_FLAGS },
   formats: ['table', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc stream groups chat', shows: 'The groups that have items.' },
+    { line: 'svc stream groups chat', shows: 'The groups that have items or kept events.' },
     { line: 'svc stream groups chat --json', shows: 'As a JSON list.' },
   ],
   exitCodes: [EXIT.notFound, ...LIST_EXIT_CODES],
@@ -48,12 +50,12 @@ export const streamGroups = defineCommand({
     const [stream = ''] = context.operands;
     return await showList(context, { what: 'groups' }, async (engine) => {
       const groups = await inPages(async (page) =>
-        groupsIn(await engine.call('stream::list_groups', { stream_name: stream, ...page })),
+        groupsIn(await engine.call('stream::list_groups', { stream_name: stream, include_empty: true, ...page })),
       );
       return {
         columns: [{ name: 'group', cut: 'middle', text: ({ group }) => group }],
         rows: groups.map((group) => ({ group })),
-        none: 'The stream has no items.',
+        none: 'The stream has no items and no kept events.',
       };
     });
   },

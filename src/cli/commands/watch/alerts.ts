@@ -96,7 +96,7 @@ export const alertsEvaluate = defineCommand({
   },
 });
 
-/** `iii.invocations.error > 5 over 60s` */
+/** `svc.invocations.error > 5 over 60s` */
 function conditionText(alert: JsonRecord): string {
   const window = numberIn(alert, 'window_seconds');
   const condition = `${textIn(alert, 'metric')} ${textIn(alert, 'operator')} ${textIn(alert, 'threshold')}`.trim();

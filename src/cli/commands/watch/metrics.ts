@@ -37,7 +37,7 @@ export const metrics = defineCommand({
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
     { line: 'svc metrics', shows: 'Calls, workers, durations, and the last values of workers.' },
-    { line: 'svc metrics iii.worker.cpu.percent --interval 10s', shows: 'One metric over time.' },
+    { line: 'svc metrics svc.worker.cpu.percent --interval 10s', shows: 'One metric over time.' },
   ],
   exitCodes: [EXIT.notFound, EXIT.timedOut, EXIT.unreachable, EXIT.refused],
   async run(context) {

@@ -1,5 +1,6 @@
 // The data of `svc top`: two samples, and the rates between them.
 
+import { metricName } from '../../../core/telemetry/metrics/metric-names.ts';
 import { isSvcError } from '../../../sdk/calls/errors.ts';
 import type { EngineConnection } from '../../engine/connection.ts';
 import { isRecord, numberIn, recordsIn, textIn } from '../../text/records.ts';
@@ -70,17 +71,20 @@ export async function sampleCalls(engine: EngineConnection, atMs: number): Promi
   return { atMs, counts: new Map(counts), gauges: readGauges(answer) };
 }
 
-const CPU = 'iii.worker.cpu.percent';
-const MEMORY = 'iii.worker.memory.rss';
+const CPU = 'svc.worker.cpu.percent';
+const MEMORY = 'svc.worker.memory.rss';
+
+/** An engine in drop-in mode names them `iii.*`. */
+function gaugeName(metric: Readonly<Record<string, unknown>>): string {
+  return metricName(textIn(metric, 'name'), 'svc');
+}
 
 function readGauges(answer: unknown): Map<string, number> {
-  const gauges = recordsIn(answer, 'sdk_metrics').filter((metric) => [CPU, MEMORY].includes(textIn(metric, 'name')));
+  const gauges = recordsIn(answer, 'sdk_metrics').filter((metric) => [CPU, MEMORY].includes(gaugeName(metric)));
   return new Map(
     gauges.flatMap((metric) => {
       const value = numberIn(recordsIn(metric, 'data_points').at(-1) ?? {}, 'value');
-      return value === undefined
-        ? []
-        : [[`${textIn(metric, 'service_name')} ${textIn(metric, 'name')}`, value] as const];
+      return value === undefined ? [] : [[`${textIn(metric, 'service_name')} ${gaugeName(metric)}`, value] as const];
     }),
   );
 }

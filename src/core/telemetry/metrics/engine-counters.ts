@@ -5,6 +5,7 @@
 import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from '../records/intake.ts';
 import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
 import { percentileOfBuckets } from './engine-metrics.ts';
+import { metricName } from './metric-names.ts';
 
 export interface DurationSummary {
   readonly avg_duration_ms: number;
@@ -16,27 +17,22 @@ export interface DurationSummary {
 }
 
 const COUNTERS = [
-  'iii.invocations.total',
-  'iii.invocations.success',
-  'iii.invocations.error',
-  'iii.invocations.deferred',
-  'iii.workers.spawns',
-  'iii.workers.deaths',
+  'svc.invocations.total',
+  'svc.invocations.success',
+  'svc.invocations.error',
+  'svc.invocations.deferred',
+  'svc.workers.spawns',
+  'svc.workers.deaths',
 ] as const;
 type Counter = (typeof COUNTERS)[number];
 type Values = Readonly<Record<Counter, number>>;
 
-const ACTIVE = 'iii.workers.active';
+const ACTIVE = 'svc.workers.active';
 
 /** Whether it is one of these, with either prefix (PD-45); any other is a metric of workers. */
 export function isOfEngine(metric: string): boolean {
-  const name = peerName(metric);
+  const name = metricName(metric, 'svc');
   return name === ACTIVE || COUNTERS.some((known) => known === name);
-}
-
-/** Rules may name the engine's metrics with its own prefix. */
-export function peerName(metric: string): string {
-  return metric.startsWith('svc.') ? `iii.${metric.slice('svc.'.length)}` : metric;
 }
 
 interface Moment {
@@ -100,7 +96,8 @@ export class EngineCounters {
   }
 
   /** The value that an alert rule compares; undefined for a name that is none of these. */
-  windowValue(name: string, startMs: number): number | undefined {
+  windowValue(metric: string, startMs: number): number | undefined {
+    const name = metricName(metric, 'svc');
     if (name === ACTIVE) return this.workers.active;
     const counter = COUNTERS.find((known) => known === name);
     if (counter === undefined) return undefined;
@@ -112,12 +109,12 @@ export class EngineCounters {
 
   #values(): Values {
     return {
-      'iii.invocations.total': this.#success + this.#error + this.#deferred,
-      'iii.invocations.success': this.#success,
-      'iii.invocations.error': this.#error,
-      'iii.invocations.deferred': this.#deferred,
-      'iii.workers.spawns': this.#spawns,
-      'iii.workers.deaths': this.#deaths,
+      'svc.invocations.total': this.#success + this.#error + this.#deferred,
+      'svc.invocations.success': this.#success,
+      'svc.invocations.error': this.#error,
+      'svc.invocations.deferred': this.#deferred,
+      'svc.workers.spawns': this.#spawns,
+      'svc.workers.deaths': this.#deaths,
     };
   }
 

@@ -4,6 +4,7 @@
 import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from '../records/intake.ts';
 import type { Attributes, HistogramPoint, MetricRecord, MetricType, NumberPoint } from '../records/records.ts';
 import { CODES_MAX, OTHER_CODE } from './call-stats.ts';
+import { type EmittedPrefix, metricName } from './metric-names.ts';
 
 /** Calls of one function since the start. */
 export interface FunctionTotals {
@@ -42,7 +43,7 @@ export class EngineMetrics {
   }
 
   /** Every point has this time: the counts are current. */
-  records(gauges: EngineGauges, serviceName: string, nowNano: number): MetricRecord[] {
+  records(gauges: EngineGauges, serviceName: string, nowNano: number, prefix: EmittedPrefix = 'svc'): MetricRecord[] {
     const number = (value: number, attributes: Attributes = []): NumberPoint => ({
       value,
       attributes,
@@ -55,7 +56,7 @@ export class EngineMetrics {
       description: string,
       data_points: readonly (NumberPoint | HistogramPoint)[],
     ): MetricRecord => ({
-      name,
+      name: metricName(name, prefix),
       description,
       unit,
       metric_type,
@@ -67,7 +68,7 @@ export class EngineMetrics {
     const functions = [...this.#functions.values()];
     return [
       record(
-        'iii.invocations.total',
+        'svc.invocations.total',
         'counter',
         '1',
         'Calls by function and outcome',
@@ -81,14 +82,14 @@ export class EngineMetrics {
         ),
       ),
       record(
-        'iii.invocation.duration',
+        'svc.invocation.duration',
         'histogram',
         's',
         'How long calls took, by function and outcome',
         functions.flatMap((sums) => sums.durationPoints(nowNano)),
       ),
       record(
-        'iii.invocation.errors.total',
+        'svc.invocation.errors.total',
         'counter',
         '1',
         'Calls that ended with an error, by its code',
@@ -101,9 +102,9 @@ export class EngineMetrics {
           ),
         ),
       ),
-      record('iii.workers.active', 'gauge', '1', 'Workers that are connected', [number(gauges.workersActive)]),
-      record('iii.workers.spawns.total', 'counter', '1', 'Workers that have connected', [number(this.#spawns)]),
-      record('iii.workers.deaths.total', 'counter', '1', 'Workers that have left', [number(this.#deaths)]),
+      record('svc.workers.active', 'gauge', '1', 'Workers that are connected', [number(gauges.workersActive)]),
+      record('svc.workers.spawns.total', 'counter', '1', 'Workers that have connected', [number(this.#spawns)]),
+      record('svc.workers.deaths.total', 'counter', '1', 'Workers that have left', [number(this.#deaths)]),
     ].filter(({ data_points: points }) => points.length > 0);
   }
 

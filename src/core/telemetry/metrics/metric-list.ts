@@ -2,6 +2,7 @@
 
 import type { MetricRecord } from '../records/records.ts';
 import { Aggregate, type AggregateRow } from './aggregate.ts';
+import { isMetric } from './metric-names.ts';
 import type { MetricStore, Series, StoredPoint } from './metric-store.ts';
 
 export interface MetricFilter {
@@ -58,9 +59,10 @@ export function aggregateMetrics(
 /** The value that an alert compares: the increase of counters, the average of gauges, the mean of histograms. */
 export function windowValue(store: MetricStore, name: string, startMs: number, nowMs: number): number | undefined {
   const windows = new Map<Series, SeriesWindow>();
+  const isWanted = isMetric(name);
   const startNano = startMs * 1e6;
   for (const { series, point } of store.all()) {
-    if (series.description.name !== name) continue;
+    if (!isWanted(series.description.name)) continue;
     const timeMs = point.timestamp_unix_nano / 1e6;
     if (timeMs > nowMs) continue;
     const window = windows.get(series) ?? { before: undefined, within: [] };
@@ -134,10 +136,11 @@ function sumOf(point: StoredPoint['point']): number {
 }
 
 function* matching(store: MetricStore, { name, startTime, endTime }: MetricFilter): Iterable<StoredPoint> {
+  const isWanted = name === undefined ? () => true : isMetric(name);
   for (const stored of store.all()) {
     const timeMs = stored.point.timestamp_unix_nano / 1e6;
     if (startTime !== undefined && timeMs < startTime) continue;
     if (endTime !== undefined && timeMs > endTime) continue;
-    if (name === undefined || stored.series.description.name === name) yield stored;
+    if (isWanted(stored.series.description.name)) yield stored;
   }
 }

@@ -5,6 +5,7 @@
 // the source of percentiles once a bucket is over.
 
 import { Aggregate, type AggregateRow } from './aggregate.ts';
+import { isMetric } from './metric-names.ts';
 import { add, type HistogramCounts } from './metric-store.ts';
 
 const MINUTE_MS = 60_000;
@@ -128,10 +129,11 @@ export class RollupStore {
   list({ level, startTime, endTime, name }: RollupQuery): RollupList {
     const { bucketMs } = ROLLUP_LEVELS[level];
     const isAsked = (startMs: number): boolean => startMs <= endTime && startMs + bucketMs > startTime;
+    const isWanted = name === undefined ? () => true : isMetric(name);
     const rollups: AggregateRow[] = [];
     const histograms: HistogramRow[] = [];
     for (const [known, buckets] of this.#levels[level] ?? []) {
-      if (name !== undefined && name !== known) continue;
+      if (!isWanted(known)) continue;
       for (const [startMs, aggregate] of buckets.numbers) {
         if (isAsked(startMs)) rollups.push(aggregate.row(known, startMs, startMs + bucketMs));
       }

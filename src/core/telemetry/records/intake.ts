@@ -18,6 +18,7 @@
 // O3: a record with `is_quiet` fires no log trigger. Log triggers fire with a cause of `QuietTraces` (quiet-traces.ts),
 // whose trace id marks everything that the firing causes, in any worker and language.
 
+import { metricName } from '../metrics/metric-names.ts';
 import type { PayloadPair } from '../payloads/payload-capture.ts';
 import type { CallEdge } from '../spans/trace-edges.ts';
 import type { LogRecord, MetricRecord, SpanRecord } from './records.ts';
@@ -142,7 +143,7 @@ export interface WorkerGauges {
   readonly timestamp_ms: number;
 }
 
-const PREFIX = 'iii.worker.';
+const PREFIX = 'svc.worker.';
 const NAMES: Readonly<Record<string, Exclude<keyof WorkerGauges, 'timestamp_ms'>>> = {
   'memory.heap_used': 'memory_heap_used',
   'memory.heap.bytes': 'memory_heap_used',
@@ -166,7 +167,8 @@ const NAMES: Readonly<Record<string, Exclude<keyof WorkerGauges, 'timestamp_ms'>
 export function readWorkerGauges(metrics: readonly MetricRecord[]): WorkerGauges | undefined {
   const found: Partial<Record<keyof WorkerGauges, number>> = {};
   let timeNano = 0;
-  for (const { name, metric_type: type, data_points: points } of metrics) {
+  for (const { name: given, metric_type: type, data_points: points } of metrics) {
+    const name = metricName(given, 'svc');
     if (type !== 'gauge' || !name.startsWith(PREFIX)) continue;
     const field = NAMES[name.slice(PREFIX.length)];
     const point = points.at(-1);

@@ -3,6 +3,7 @@
 
 import { redactUrl } from '../../config-fields/redaction.ts';
 import type { AlertRule } from '../metrics/alert-rules.ts';
+import type { EmittedPrefix } from '../metrics/metric-names.ts';
 import type { PayloadSettings } from '../payloads/payload-rules.ts';
 
 export type Exporter = 'memory' | 'otlp' | 'both';
@@ -89,6 +90,8 @@ export interface TelemetrySettings {
   readonly logs: LogSettings;
   readonly otlp: OtlpSettings;
   readonly alerts: readonly AlertRule[];
+  /** What the names that the engine emits begin with. */
+  readonly prefix: EmittedPrefix;
   /** Absent: observed data is in memory only. */
   readonly disk: DiskSettings | undefined;
 }

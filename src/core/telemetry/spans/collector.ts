@@ -10,6 +10,7 @@
 import { detach } from '../../../protocol/json/byte-string.ts';
 import { steadyTime } from '../../../protocol/steady-time.ts';
 import { CallStats } from '../metrics/call-stats.ts';
+import type { EmittedPrefix } from '../metrics/metric-names.ts';
 import { PayloadCapture } from '../payloads/payload-capture.ts';
 import { keepsNoPayloads, type PayloadSettings } from '../payloads/payload-rules.ts';
 import type { SourceGauges, TelemetryFrame, TelemetryKind, TelemetrySink, WorkerGauges } from '../records/intake.ts';
@@ -35,6 +36,8 @@ export interface CollectorContext {
 
 export interface CollectorSettings {
   readonly serviceName: string;
+  /** What the names of the engine's own attributes begin with, where drop-in mode renames them. */
+  readonly prefix: EmittedPrefix;
   /** Absent: no spans, and spans of workers are dropped. */
   readonly sampling: SamplingSettings | undefined;
   /** How many of the newest spans are read or sent on: in a larger batch, the others are not needed. */

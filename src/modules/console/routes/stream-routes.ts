@@ -32,7 +32,7 @@ export function streamRoutes(context: ConsoleContext): readonly Route[] {
 
 function listRoutes(context: ConsoleContext): readonly Route[] {
   const { builtIns, module } = context;
-  const subscribers = (stream: string, group: string) => module.taps.streamSubscribers?.(stream, group) ?? [];
+  const subscribers = (stream: string, group: string) => module.taps.streamSubscribers?.of(stream, group) ?? [];
   return [
     reading('GET /streams', validateStreamsQuery, async ({ query }) => {
       const rows = (await listStreams(context))
@@ -42,10 +42,18 @@ function listRoutes(context: ConsoleContext): readonly Route[] {
     }),
     reading('GET /streams/{stream}/groups', validateListQuery, async ({ name, query }) => {
       const { limit, offset } = placeOf(query);
-      const asked = { stream_name: name(0), offset, limit: limit + 1 };
-      const { groups } = await builtIns.ask('stream::list_groups', asked);
-      const rows = groups.map((group) => ({ group, subscribers: subscribers(name(0), group).length }));
-      return cut(rows, limit, () => String(offset + limit));
+      const before = Math.min(offset, 1);
+      const asked = { stream_name: name(0), include_empty: true, offset: offset - before, limit: limit + before + 1 };
+      const answer = await builtIns.ask('stream::list_groups', asked);
+      // In drop-in mode it is the bare list.
+      const names = Array.isArray(answer) ? answer : answer.groups;
+      const page = cut(names.slice(before), limit, () => String(offset + limit));
+      const subscribed = (module.taps.streamSubscribers?.groups() ?? []).filter(({ stream }) => stream === name(0));
+      const after = before === 0 ? '' : (names[0] ?? '');
+      const last = page.next_cursor === null ? undefined : page.items.at(-1);
+      const empty = subscribed.map(({ group }) => group).filter((group) => isBetween(group, after, last));
+      const groups = [...new Set([...page.items, ...empty])].sort(byBytes);
+      return { ...page, items: groups.map((group) => ({ group, subscribers: subscribers(name(0), group).length })) };
     }),
     reading('GET /streams/{stream}/{group}/subscribers', validateListQuery, ({ name, query }) => {
       if (!builtIns.has('stream::list')) return builtIns.text('stream::list', {}).then(() => pageOf([], query, {}));
@@ -107,15 +115,30 @@ export async function listStreams({
   builtIns,
   module,
 }: Pick<ConsoleContext, 'builtIns' | 'module'>): Promise<StreamRow[]> {
-  const { stream } = await builtIns.ask('stream::list_all', { limit: STREAMS_MAX });
-  const subscribers = module.taps.streamSubscribers;
-  return stream.map(({ id, groups }) => ({
+  const { stream } = await builtIns.ask('stream::list_all', { include_empty: true, limit: STREAMS_MAX });
+  const { streamSubscribers: subscribers } = module.taps;
+  const groupsOf = new Map(stream.map(({ id, groups }) => [id, new Set(groups)]));
+  for (const { stream: id, group } of subscribers?.groups() ?? []) {
+    const known = groupsOf.get(id);
+    if (known === undefined) groupsOf.set(id, new Set([group]));
+    else known.add(group);
+  }
+  return [...groupsOf].map(([id, groups]) => ({
     name: id,
-    groups: groups.length,
-    first_groups: groups.slice(0, GROUPS_NAMED),
+    groups: groups.size,
+    first_groups: [...groups].slice(0, GROUPS_NAMED),
     type: SYSTEM.test(id) ? 'system' : 'user',
-    subscribers: groups.reduce((sum, group) => sum + (subscribers?.(id, group).length ?? 0), 0),
+    subscribers: [...groups].reduce((sum, group) => sum + (subscribers?.of(id, group).length ?? 0), 0),
   }));
+}
+
+/** Whether a page of groups, which are in the order of their bytes, would contain this one. */
+function isBetween(group: string, after: string, last: string | undefined): boolean {
+  return byBytes(group, after) > 0 && (last === undefined || byBytes(group, last) <= 0);
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 export function isSystemStream(name: string): boolean {

@@ -2,6 +2,7 @@
 // read at most once every two seconds, for all watchers together.
 
 import type { FunctionFigures, WorkerMetrics } from '../../../console/api/registry.ts';
+import { metricName } from '../../../core/telemetry/metrics/metric-names.ts';
 import type { RouterPort } from '../../../router/port.ts';
 import type { Answers, BuiltIns } from './built-ins.ts';
 
@@ -97,9 +98,9 @@ const METRICS = 'engine::metrics::list';
 const METRICS_WINDOW_MS = 60_000;
 
 const GAUGES: Readonly<Record<string, keyof WorkerMetrics>> = {
-  'iii.worker.cpu.percent': 'cpu_percent',
-  'iii.worker.memory.rss': 'memory_bytes',
-  'iii.worker.event_loop.lag_ms': 'event_loop_delay_ms',
+  'svc.worker.cpu.percent': 'cpu_percent',
+  'svc.worker.memory.rss': 'memory_bytes',
+  'svc.worker.event_loop.lag_ms': 'event_loop_delay_ms',
 };
 
 export const NO_METRICS: WorkerMetrics = { cpu_percent: null, memory_bytes: null, event_loop_delay_ms: null };
@@ -141,7 +142,7 @@ export class WorkerFigures {
 function newest(metrics: Answers['engine::metrics::list']['sdk_metrics']): MetricsByWorker {
   const byWorker = new Map<string, WorkerMetrics>();
   for (const { name, data_points: points } of metrics) {
-    const figure = GAUGES[name];
+    const figure = GAUGES[metricName(name, 'svc')];
     if (figure === undefined) continue;
     const inOrder = points.toSorted((a, b) => a.timestamp_unix_nano - b.timestamp_unix_nano);
     for (const point of inOrder) {

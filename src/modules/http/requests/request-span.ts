@@ -4,7 +4,7 @@ import { depthOf } from '../../../core/calls/call-depth.ts';
 import type { Begun } from '../../../core/telemetry/spans/collector.ts';
 import type { Cause } from '../../../router/builtin.ts';
 import type { RouterPort } from '../../../router/port.ts';
-import { contextOf, spanOf } from '../../../router/session/observe.ts';
+import { contextOf, kindKey, spanOf } from '../../../router/session/observe.ts';
 import type { HttpExchange } from '../../../transport/http.ts';
 import type { HttpBinding } from '../trigger.ts';
 import { headerOf } from './request-text.ts';
@@ -59,7 +59,9 @@ export class RequestSpan {
 
   #describe({ method, path, query, headers }: HttpExchange, operation: string, scheme: string): void {
     const span = spanOf(this.#begun);
-    if (span === undefined) return;
+    const { observer } = this.#router;
+    if (span === undefined || observer === undefined) return;
+    span.add(kindKey(observer), 'user');
     const host = headerOf(headers, 'host') ?? '';
     span.add('http.request.method', method);
     span.add('http.route', operation.slice(operation.indexOf(' ') + 1));
@@ -69,7 +71,6 @@ export class RequestSpan {
     span.add('url.full', `${scheme}://${host}${path}${query === '' ? '' : `?${query}`}`);
     span.add('server.address', host.replace(/:\d+$/, ''));
     span.add('user_agent.original', headerOf(headers, 'user-agent') ?? '');
-    span.add('iii.function.kind', 'user');
     span.add('trigger.type', 'http');
   }
 }

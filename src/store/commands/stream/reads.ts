@@ -35,9 +35,9 @@ export const streamListGroups: StoreCommand = {
   name: 'stream::list_groups',
   isWrite: false,
   run(kv, bytes, context) {
-    const { stream, page } = readGroupsRequest(bytes);
-    const { start, end } = headsOf(stream);
-    return { result: groupsResult(context, page, groupNames(paged(groupsIn(kv, start, end), page))) };
+    const { stream, page, withEmpty } = readGroupsRequest(bytes);
+    const groups = groupsIn(kv, headsOf(stream), withEmpty);
+    return { result: groupsResult(context, page, groupNames(paged(groups, page))) };
   },
 };
 
@@ -45,8 +45,8 @@ export const streamListAll: StoreCommand = {
   name: 'stream::list_all',
   isWrite: false,
   run(kv, bytes) {
-    const page = readAllRequest(bytes);
-    return { result: allResult(page, paged(streamsIn(kv), page)) };
+    const { page, withEmpty } = readAllRequest(bytes);
+    return { result: allResult(page, paged(streamsIn(kv, withEmpty), page)) };
   },
 };
 
@@ -59,10 +59,16 @@ function* itemsIn(kv: KvReader, { stream, group }: GroupRef, page: PageRequest):
   }
 }
 
-/** Groups that hold items, sorted by name. */
-function* groupsIn(kv: KvReader, start: Uint8Array, end: Uint8Array): Iterable<GroupRef> {
+interface KeyRange {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+}
+
+/** Sorted by name. */
+function* groupsIn(kv: KvReader, { start, end }: KeyRange, withEmpty: boolean): Iterable<GroupRef> {
   for (const { key, value } of kv.range(start, end)) {
-    if (decodeHead(value).items === 0) continue;
+    const { items, oldestKept, seq } = decodeHead(value);
+    if (items === 0 && !(withEmpty && oldestKept <= seq)) continue;
     const [stream = '', group = ''] = namesIn(key);
     yield { stream, group };
   }
@@ -73,18 +79,20 @@ function* groupNames(groups: Iterable<GroupRef>): Iterable<string> {
 }
 
 /** Streams with their groups, both sorted by name. */
-function* streamsIn(kv: KvReader): Iterable<StreamRow> {
+function* streamsIn(kv: KvReader, withEmpty: boolean): Iterable<StreamRow> {
   const { start, end } = allHeads();
-  for (let row = firstStream(kv, start, end); row !== undefined; row = firstStream(kv, headsOf(row.id).end, end)) {
+  let row = firstStream(kv, { start, end }, withEmpty);
+  while (row !== undefined) {
     yield row;
+    row = firstStream(kv, { start: headsOf(row.id).end, end }, withEmpty);
   }
 }
 
 /** With one group more than the limit of a list; the rest is not read. */
-function firstStream(kv: KvReader, start: Uint8Array, end: Uint8Array): StreamRow | undefined {
+function firstStream(kv: KvReader, heads: KeyRange, withEmpty: boolean): StreamRow | undefined {
   const groups: string[] = [];
   let id: string | undefined;
-  for (const { stream, group } of groupsIn(kv, start, end)) {
+  for (const { stream, group } of groupsIn(kv, heads, withEmpty)) {
     id ??= stream;
     if (id !== stream || groups.length > LIST_ENTRIES_MAX) break;
     groups.push(group);

@@ -76,14 +76,23 @@ export function readListRequest(bytes: Uint8Array): ListRequest {
   return { ...groupIn(input), withIds, page };
 }
 
-export function readGroupsRequest(bytes: Uint8Array): { readonly stream: string; readonly page: PageRequest } {
-  const input = new CommandInput('stream::list_groups', bytes);
-  const page = pageOf(input);
-  return { stream: textOf(input.name('stream_name')), page };
+export interface PlacesRequest {
+  /** Also groups without items, as long as an event of theirs is kept. */
+  readonly withEmpty: boolean;
+  readonly page: PageRequest;
 }
 
-export function readAllRequest(bytes: Uint8Array): PageRequest {
-  return pageOf(new CommandInput('stream::list_all', bytes));
+export function readGroupsRequest(bytes: Uint8Array): PlacesRequest & { readonly stream: string } {
+  const input = new CommandInput('stream::list_groups', bytes);
+  return { ...placesIn(input), stream: textOf(input.name('stream_name')) };
+}
+
+export function readAllRequest(bytes: Uint8Array): PlacesRequest {
+  return placesIn(new CommandInput('stream::list_all', bytes));
+}
+
+function placesIn(input: CommandInput): PlacesRequest {
+  return { page: pageOf(input), withEmpty: input.flag('include_empty') };
 }
 
 export function readSubscribeRequest(bytes: Uint8Array): SubscribeRequest {

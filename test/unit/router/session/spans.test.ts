@@ -39,7 +39,7 @@ test('[PD-31] a sampled call gets a span, whose id is passed on in traceparent',
     expect.arrayContaining([
       ['function_id', 'math::add'],
       ['faas.invoked_name', 'math::add'],
-      ['iii.function.kind', 'user'],
+      ['svc.function.kind', 'user'],
       ['baggage.user', 'ann'],
       ['baggage.api_key', '[redacted]'],
     ]),
@@ -136,7 +136,7 @@ test('functions of the engine are internal, and those that read traces get no sp
   caller.ask('engine::functions::list');
   caller.invoke('engine::traces::list');
   expect(observed.spans().map(({ name }) => name)).toEqual(['call engine::functions::list']);
-  expect(observed.attribute('call engine::functions::list', 'iii.function.kind')).toBe('internal');
+  expect(observed.attribute('call engine::functions::list', 'svc.function.kind')).toBe('internal');
 });
 
 test('calls that manage project workers are internal and not counted, and reading ones get no span', () => {
@@ -147,7 +147,7 @@ test('calls that manage project workers are internal and not counted, and readin
     worker.result(worker.nextCall(), null);
   }
   expect(observed.spans().map(({ name }) => name)).toEqual(['call worker::restart']);
-  expect(observed.attribute('call worker::restart', 'iii.function.kind')).toBe('internal');
+  expect(observed.attribute('call worker::restart', 'svc.function.kind')).toBe('internal');
   expect(observed.calls()).toEqual([]);
 });
 

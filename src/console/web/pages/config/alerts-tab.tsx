@@ -22,7 +22,7 @@ const ALERT_EXAMPLE = `workers:
     config:
       alerts:
         - name: failing calls
-          metric: iii.invocations.error
+          metric: svc.invocations.error
           threshold: 10`;
 
 export function AlertsTab(): ReactNode {

@@ -96,7 +96,7 @@ function StreamList(): ReactNode {
     if (q === '') {
       return (
         <EmptyState title="No stream yet">
-          <p>A stream exists while it holds an item. Add one above, or write one:</p>
+          <p>A stream exists while it has an item, a kept event or a subscriber. Add an item above, or write one:</p>
           <Snippet text={STREAM_EXAMPLE} label="command" />
         </EmptyState>
       );

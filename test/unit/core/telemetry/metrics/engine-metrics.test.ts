@@ -26,7 +26,7 @@ describe('metrics of the engine', () => {
       stats.deferred('orders::create');
     });
     const records = byName(metrics.records(GAUGES, 'svc', START_NANO));
-    expect(records['iii.invocations.total']).toMatchObject({
+    expect(records['svc.invocations.total']).toMatchObject({
       metric_type: 'counter',
       data_points: [
         {
@@ -52,7 +52,7 @@ describe('metrics of the engine', () => {
         },
       ],
     });
-    expect(records['iii.invocation.errors.total']?.data_points).toMatchObject([
+    expect(records['svc.invocation.errors.total']?.data_points).toMatchObject([
       {
         value: 1,
         attributes: [
@@ -61,15 +61,15 @@ describe('metrics of the engine', () => {
         ],
       },
     ]);
-    expect(records['iii.invocation.duration']).toMatchObject({
+    expect(records['svc.invocation.duration']).toMatchObject({
       unit: 's',
       data_points: [
         { count: 1, sum: 0.02 },
         { count: 1, sum: 0.04 },
       ],
     });
-    expect(records['iii.workers.spawns.total']?.data_points).toMatchObject([{ value: 3 }]);
-    expect(records['iii.workers.active']?.data_points).toMatchObject([{ value: 2 }]);
+    expect(records['svc.workers.spawns.total']?.data_points).toMatchObject([{ value: 3 }]);
+    expect(records['svc.workers.active']?.data_points).toMatchObject([{ value: 2 }]);
   });
 
   test('[modules 11.6] add later counts to earlier ones', () => {
@@ -78,7 +78,7 @@ describe('metrics of the engine', () => {
     more.ended('a', 3, undefined);
     metrics.add(more.take(), { spawns: 0, deaths: 0 });
     expect(metrics.functionTotals()).toMatchObject([{ function_id: 'a', ok: 2, error: 0, deferred: 0 }]);
-    const duration = byName(metrics.records(GAUGES, 'svc', START_NANO))['iii.invocation.duration'];
+    const duration = byName(metrics.records(GAUGES, 'svc', START_NANO))['svc.invocation.duration'];
     expect(duration?.data_points).toMatchObject([{ count: 2, min: 0.001, max: 0.003 }]);
   });
 

@@ -134,9 +134,9 @@ describe('the value that an alert compares', () => {
     const workers = { spawns: 0, deaths: 0 };
     counters.add(failed(3), workers, 1_000);
     counters.add(failed(2), workers, 100_000);
-    expect(counters.windowValue('iii.invocations.error', 50_000)).toBe(2);
-    expect(counters.windowValue('iii.invocations.error', 500)).toBe(5);
-    expect(counters.windowValue('iii.invocations.error', 150_000)).toBe(0);
+    expect(counters.windowValue('svc.invocations.error', 50_000)).toBe(2);
+    expect(counters.windowValue('svc.invocations.error', 500)).toBe(5);
+    expect(counters.windowValue('svc.invocations.error', 150_000)).toBe(0);
     expect(counters.windowValue('shop.orders', 0)).toBeUndefined();
   });
 
@@ -146,8 +146,8 @@ describe('the value that an alert compares', () => {
     const dayS = 86_400;
     for (let atS = 1; atS <= dayS; atS += 10) counters.add([], workers, atS * 1_000);
     const times = Math.ceil(dayS / 10);
-    expect(counters.windowValue('iii.workers.spawns', 0)).toBe(times);
+    expect(counters.windowValue('svc.workers.spawns', 0)).toBe(times);
     // Long ago it is known to within a minute.
-    expect(Math.abs((counters.windowValue('iii.workers.spawns', (dayS / 2) * 1_000) ?? 0) - times / 2)).toBeLessThan(8);
+    expect(Math.abs((counters.windowValue('svc.workers.spawns', (dayS / 2) * 1_000) ?? 0) - times / 2)).toBeLessThan(8);
   });
 });

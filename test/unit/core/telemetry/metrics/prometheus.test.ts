@@ -6,15 +6,15 @@ import { metricRecord, START_NANO } from '../../../../support/telemetry/telemetr
 const point = { attributes: [], timestamp_unix_nano: START_NANO };
 
 describe('the Prometheus text', () => {
-  test('[PD-45] has names with the prefix iii and underscores, and _total at the end of a counter', () => {
+  test('[PD-45] has names with the prefix svc and underscores, and _total at the end of a counter', () => {
     const text = prometheusText([
       metricRecord(),
       metricRecord({ name: 'orders.made' }),
-      metricRecord({ name: 'iii.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
+      metricRecord({ name: 'svc.workers.active', metric_type: 'gauge', data_points: [{ value: 2, ...point }] }),
     ]);
     const families = parsePrometheus(text);
-    expect([...families.keys()]).toEqual(['iii_invocations_total', 'iii_workers_active', 'orders_made_total']);
-    expect(families.get('iii_workers_active')).toMatchObject({
+    expect([...families.keys()]).toEqual(['orders_made_total', 'svc_invocations_total', 'svc_workers_active']);
+    expect(families.get('svc_workers_active')).toMatchObject({
       type: 'gauge',
       samples: [{ labels: { service_name: 'svc' }, value: 2 }],
     });
@@ -23,15 +23,15 @@ describe('the Prometheus text', () => {
   test('has cumulative buckets of a histogram', () => {
     const histogram = { count: 6, sum: 7.5, bucket_counts: [1, 2, 3], explicit_bounds: [0.5, 1], ...point };
     const text = prometheusText([
-      metricRecord({ name: 'iii.invocation.duration', metric_type: 'histogram', data_points: [histogram] }),
+      metricRecord({ name: 'svc.invocation.duration', metric_type: 'histogram', data_points: [histogram] }),
     ]);
-    const samples = parsePrometheus(text).get('iii_invocation_duration')?.samples;
+    const samples = parsePrometheus(text).get('svc_invocation_duration')?.samples;
     expect(samples?.map(({ name, labels, value }) => [name, labels.le, value])).toEqual([
-      ['iii_invocation_duration_bucket', '0.5', 1],
-      ['iii_invocation_duration_bucket', '1', 3],
-      ['iii_invocation_duration_bucket', '+Inf', 6],
-      ['iii_invocation_duration_sum', undefined, 7.5],
-      ['iii_invocation_duration_count', undefined, 6],
+      ['svc_invocation_duration_bucket', '0.5', 1],
+      ['svc_invocation_duration_bucket', '1', 3],
+      ['svc_invocation_duration_bucket', '+Inf', 6],
+      ['svc_invocation_duration_sum', undefined, 7.5],
+      ['svc_invocation_duration_count', undefined, 6],
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('the Prometheus text', () => {
   test('has the newest of several points with equal labels', () => {
     const later = { value: 9, attributes: [], timestamp_unix_nano: START_NANO + 1e9 };
     const text = prometheusText([metricRecord({ data_points: [later, { value: 4, ...point }] })]);
-    expect(parsePrometheus(text).get('iii_invocations_total')?.samples).toMatchObject([{ value: 9 }]);
+    expect(parsePrometheus(text).get('svc_invocations_total')?.samples).toMatchObject([{ value: 9 }]);
   });
 
   test('has the first type of a name with two types', () => {

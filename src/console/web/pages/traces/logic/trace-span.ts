@@ -50,7 +50,8 @@ export function isCallSpan({ name }: Pick<Span, 'name'>): boolean {
 }
 
 export function isInternal(span: Pick<Span, 'name' | 'attributes'>): boolean {
-  return attributeOf(span, 'iii.function.kind') === 'internal' || (functionOf(span)?.startsWith('engine::') ?? false);
+  const kind = attributeOf(span, 'svc.function.kind') ?? attributeOf(span, 'iii.function.kind');
+  return kind === 'internal' || (functionOf(span)?.startsWith('engine::') ?? false);
 }
 
 /** Baggage is stored as attributes with a prefix, which is removed for display. */
