@@ -82,7 +82,7 @@ function engineRows(answer: unknown): MetricRow[] {
       const value = numberIn(record, name);
       if (value === undefined) return [];
       const isGauge = name === 'active';
-      return [{ name: `iii.${group}.${name}`, service: 'svc', type: isGauge ? 'gauge' : type, unit, value, points: 1 }];
+      return [{ name: `svc.${group}.${name}`, service: 'svc', type: isGauge ? 'gauge' : type, unit, value, points: 1 }];
     });
   });
 }
