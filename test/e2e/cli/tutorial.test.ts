@@ -1,4 +1,4 @@
-// docs/tutorial.md as a reader follows it: installed packages, every block in order, on free ports.
+// docs/tutorial.md as a reader follows it: a project from the template, every block in order, on free ports.
 //
 // The word after the three backticks gives the kind of block: `sh` must succeed, `sh fails` must fail; `sh <name>:
 // <text>` starts and keeps running once it printed the text, replacing what ran under that name; `text` must occur in
@@ -25,14 +25,25 @@ const blocks: Block[] = [...PAGE.matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)].map(([
   text,
 }));
 
+interface Ports {
+  readonly engine: number;
+  readonly http: number;
+  readonly console: number;
+}
+
 class Reader implements AsyncDisposable {
   readonly #installed = new InstalledPackages();
   readonly #running = new Map<string, ChildProcess>();
-  readonly #ports: Readonly<Record<string, number>>;
+  readonly #ports: Ports;
   #said = '';
 
-  constructor(ports: Readonly<Record<string, number>>) {
+  constructor(ports: Ports) {
     this.#ports = ports;
+  }
+
+  async createProject(): Promise<void> {
+    const created = await finished(this.#spawn('npx svc create . --template quickstart --force --no-git'));
+    expect(created.code, created.stderr).toBe(0);
   }
 
   async follow({ about, text }: Block): Promise<void> {
@@ -40,7 +51,7 @@ class Reader implements AsyncDisposable {
     const what = rest.join(' ');
     if (about === 'sh by hand') return;
     if (language === 'text') return this.#expectSaid(text);
-    if (language !== 'sh') return writeFileSync(join(this.#installed.path, what), this.#onFreePorts(text));
+    if (language !== 'sh') return writeFileSync(join(this.#installed.path, what), text);
     const [name, awaited] = what.split(': ');
     if (name !== undefined && awaited !== undefined) return await this.#leaveRunning(name, text, new RegExp(awaited));
     const { code, stdout, stderr } = await finished(this.#spawn(text));
@@ -75,25 +86,21 @@ class Reader implements AsyncDisposable {
   }
 
   #spawn(command: string): ChildProcess {
+    const { engine, http, console } = this.#ports;
     const env = {
       ...process.env,
-      SVC_URL: `ws://127.0.0.1:${this.#ports['49134']}`,
-      SVC_HTTP_URL: `http://127.0.0.1:${this.#ports['3111']}`,
+      SVC_PORT: String(engine),
+      SVC_HTTP_PORT: String(http),
+      SVC_URL: `ws://127.0.0.1:${engine}`,
+      SVC_HTTP_URL: `http://127.0.0.1:${http}`,
     };
     // A process group of its own, because Ctrl-C reaches every process of a terminal.
-    return spawn('sh', ['-c', command], {
+    return spawn('sh', ['-c', command.replace('svc console', `svc console --no-open --port ${console}`)], {
       cwd: this.#installed.path,
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-  }
-
-  #onFreePorts(text: string): string {
-    return Object.entries(this.#ports).reduce(
-      (changed, [port, free]) => changed.replaceAll(`port: ${port}`, `port: ${free}`),
-      text,
-    );
   }
 }
 
@@ -102,6 +109,7 @@ afterAll(() => reader?.[Symbol.asyncDispose](), 60_000);
 
 test('every block of the tutorial has the result that the page shows', { timeout: 240_000 }, async () => {
   expect(blocks.length).toBeGreaterThan(15);
-  reader = new Reader({ '49134': await freePort(), '3111': await freePort() });
+  reader = new Reader({ engine: await freePort(), http: await freePort(), console: await freePort() });
+  await reader.createProject();
   for (const block of blocks) await reader.follow(block);
 });
