@@ -34,7 +34,7 @@ const FILTERS: Readonly<Record<string, object>> = {
 };
 
 const NOTHING: TelemetryBatch = {
-  ...{ spanRows: [], logs: [], frames: [], payloads: [], goneSources: [], calls: [] },
+  ...{ spanRows: [], logs: [], frames: [], payloads: [], goneSources: [], calls: [], jobs: [] },
   workers: { spawns: 0, deaths: 0 },
 };
 

@@ -19,6 +19,7 @@ export const answerChecks = {
   'engine::logs::histogram': typia.createIs<TelemetryAnswers['engine::logs::histogram']>(),
   'engine::logs::context': typia.createIs<TelemetryAnswers['engine::logs::context']>(),
   'engine::metrics::calls': typia.createIs<TelemetryAnswers['engine::metrics::calls']>(),
+  'engine::metrics::jobs': typia.createIs<TelemetryAnswers['engine::metrics::jobs']>(),
   'engine::metrics::list': typia.createIs<TelemetryAnswers['engine::metrics::list']>(),
   'engine::rollups::list': typia.createIs<TelemetryAnswers['engine::rollups::list']>(),
   'engine::health::check': typia.createIs<BuiltinAnswers['engine::health::check']>(),

@@ -74,6 +74,7 @@ export const answerChecks = {
   'GET /traces/facets': typia.createValidate<AnswerOf<'GET /traces/facets'>>(),
   'GET /functions/{id}/runs': typia.createValidate<AnswerOf<'GET /functions/{id}/runs'>>(),
   'GET /calls': typia.createValidate<AnswerOf<'GET /calls'>>(),
+  'GET /job-counts': typia.createValidate<AnswerOf<'GET /job-counts'>>(),
   'GET /traces/{id}': typia.createValidate<AnswerOf<'GET /traces/{id}'>>(),
   'GET /traces/{id}/spans/{span}/payloads': typia.createValidate<AnswerOf<'GET /traces/{id}/spans/{span}/payloads'>>(),
   'GET /traces/{id}/spans/{span}': typia.createValidate<AnswerOf<'GET /traces/{id}/spans/{span}'>>(),

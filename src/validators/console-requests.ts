@@ -17,6 +17,7 @@ import type { ScopesQuery, StateItemsQuery, StatePut, StateUpdateRequest } from 
 import type { StreamPut, StreamSendRequest, StreamsQuery } from '../console/api/streams.ts';
 import type {
   CallsQuery,
+  JobCountsQuery,
   LogHistogramRequest,
   LogSearch,
   MetricsQuery,
@@ -41,6 +42,7 @@ export const validateRollupsQuery = typia.createValidateEquals<RollupsQuery>();
 export const validateFlowQuery = typia.createValidateEquals<FlowQuery>();
 export const validateNoQuery = typia.createValidateEquals<Record<string, never>>();
 export const validateVersionQuery = typia.createValidateEquals<{ if_version?: string }>();
+export const validateJobCountsQuery = typia.createValidateEquals<JobCountsQuery>();
 export const validateCallsQuery = typia.createValidateEquals<CallsQuery>();
 export const validateRunsQuery = typia.createValidateEquals<RunsQuery>();
 export const validateRangeQuery = typia.createValidateEquals<{ start_time?: number; end_time?: number }>();

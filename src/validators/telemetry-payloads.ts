@@ -7,6 +7,7 @@ import type {
   LogsListPayload,
   LogsSearchPayload,
   MetricsCallsPayload,
+  MetricsJobsPayload,
   MetricsListPayload,
   RollupsListPayload,
   TracesEdgesPayload,
@@ -32,5 +33,6 @@ export const validateLogsSearch = typia.createValidate<LogsSearchPayload>();
 export const validateLogsHistogram = typia.createValidate<LogsHistogramPayload>();
 export const validateLogsContext = typia.createValidate<LogsContextPayload>();
 export const validateMetricsCalls = typia.createValidate<MetricsCallsPayload>();
+export const validateMetricsJobs = typia.createValidate<MetricsJobsPayload>();
 export const validateMetricsList = typia.createValidate<MetricsListPayload>();
 export const validateRollupsList = typia.createValidate<RollupsListPayload>();

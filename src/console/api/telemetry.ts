@@ -166,6 +166,14 @@ export interface CallsQuery {
   edges?: boolean;
 }
 
+/** The same, by queue. */
+export interface JobCountsQuery {
+  start_time?: number;
+  end_time?: number;
+  points?: number;
+  queue?: string;
+}
+
 export interface RollupsQuery {
   start_time?: number;
   end_time?: number;

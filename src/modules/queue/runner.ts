@@ -18,7 +18,7 @@
 //     is registered while they are being parked wakes them as soon as they are.
 
 import { DeliveryWindow } from '../../core/queue/delivery-window.ts';
-import { loggedName } from '../../core/queue/queue-names.ts';
+import { loggedName, shownName } from '../../core/queue/queue-names.ts';
 import { RecentRate } from '../../core/queue/recent-rate.ts';
 import type { SettledJob, TakenJob } from '../../core/queue/shapes.ts';
 import { deliveriesMax } from '../../core/queue/waits.ts';
@@ -83,6 +83,8 @@ export class QueueRunner {
   #nextStep: 'none' | 'due' | 'refused' = 'none';
   readonly #due: DueWatch;
   readonly #log: QueueLog;
+  /** By what its jobs are counted. */
+  readonly #countedAs: string;
   #cancelLateStep: (() => void) | undefined;
 
   constructor(context: RunnerContext, settings: QueueSettings) {
@@ -93,6 +95,7 @@ export class QueueRunner {
     this.#window = new DeliveryWindow(settings);
     this.#due = new DueWatch(context.clock, () => this.nudge());
     this.#log = new QueueLog(settings.name, context);
+    this.#countedAs = shownName(settings.name);
   }
 
   get settings(): QueueSettings {
@@ -155,6 +158,7 @@ export class QueueRunner {
   /** A job of this queue was taken durably. */
   noteEnqueued(): void {
     this.totals.enqueued++;
+    this.#context.router.observer?.jobEnqueued(this.#countedAs);
     this.#came.add(this.#context.clock.monotonicMs());
   }
 
@@ -328,15 +332,24 @@ export class QueueRunner {
 
   #handOver(job: TakenJob): void {
     this.#window.handOver();
-    const { router, running } = this.#context;
+    const { router, running, clock } = this.#context;
     const attempt: Attempt = { job, queue: this.settings.name, progress: undefined };
+    const startedMs = clock.monotonicMs();
     running.set(job.id, attempt);
     runJob({ router, settings: this.settings, origin: this.origin }, attempt, (end) => {
       running.delete(job.id);
       this.#window.end();
+      this.#count(end, clock.monotonicMs() - startedMs);
       this.#settle(attempt, end);
       this.#pump();
     });
+  }
+
+  /** An attempt that was released or parked has not run. */
+  #count({ how }: AttemptEnd, durationMs: number): void {
+    const { observer } = this.#context.router;
+    if (how === 'done') observer?.attemptEnded(this.#countedAs, durationMs, undefined);
+    if (how === 'retry' || how === 'dead') observer?.attemptEnded(this.#countedAs, durationMs, how);
   }
 
   #settle({ job, progress }: Attempt, end: AttemptEnd): void {

@@ -4,7 +4,7 @@
 import type { ListedLog, LogHistogram, LogPage, ServiceCount } from '../../core/telemetry/logs/log-list.ts';
 import type { LogStore } from '../../core/telemetry/logs/log-store.ts';
 import type { AggregateRow } from '../../core/telemetry/metrics/aggregate.ts';
-import type { CallHistory, CallsAnswer } from '../../core/telemetry/metrics/call-history.ts';
+import type { CallHistory, CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-history.ts';
 import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
 import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics/engine-metrics.ts';
 import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
@@ -42,6 +42,7 @@ export interface TelemetryAnswers {
   'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
   'engine::metrics::list': EngineAndWorkerMetrics;
   'engine::metrics::calls': CallsAnswer;
+  'engine::metrics::jobs': JobsAnswer;
   'engine::metrics::prometheus': { text: string };
   'engine::rollups::list': RollupList & { level: number; query: unknown; timestamp: number };
 }
@@ -123,6 +124,7 @@ export const DESCRIPTIONS = {
   'engine::logs::context': 'Lists what was logged before and after a record, oldest first',
   'engine::metrics::list': 'Shows counts and times of calls, counts of workers, and the metrics of workers',
   'engine::metrics::calls': 'Counts the calls of each function in a window of time, in equal parts',
+  'engine::metrics::jobs': 'Counts the jobs of each queue in a window of time, in equal parts',
   'engine::metrics::prometheus': 'Shows the metrics of engine and workers in the text format of Prometheus',
   'engine::rollups::list': 'Lists metrics of the last hour, six hours or week in buckets',
 } as const satisfies Record<keyof TelemetryAnswers, string>;

@@ -13,7 +13,7 @@ import { prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
 import { percentile } from '../../core/telemetry/spans/trace-groups.ts';
 import { durationMs } from '../../core/telemetry/spans/trace-list.ts';
-import { validateMetricsCalls, validateMetricsList } from '../../generated/telemetry-payloads.ts';
+import { validateMetricsCalls, validateMetricsJobs, validateMetricsList } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
 import { numberOr, optionalNumber, timeRange } from './payloads.ts';
 
@@ -147,4 +147,19 @@ const calls: TelemetryFunction<'engine::metrics::calls'> = {
   },
 };
 
-export const metricFunctions: readonly TelemetryFunction[] = [list, calls, exposition];
+const jobs: TelemetryFunction<'engine::metrics::jobs'> = {
+  id: 'engine::metrics::jobs',
+  run(given, { history, nowMs }) {
+    const payload = readPayload(jobs.id, validateMetricsJobs, given);
+    const { startTime, endTime = nowMs } = timeRange(payload);
+    const points = numberOr('points', payload.points, 0, POINTS);
+    const queue = payload.queue ?? undefined;
+    if (queue === undefined && points > POINTS_OF_ALL_MAX) {
+      throw new Refusal('BAD_REQUEST', `The limit of 'points' for all queues is ${POINTS_OF_ALL_MAX}: name a 'queue'`);
+    }
+    const startMs = startTime ?? endTime - CALLS_WINDOW_MS;
+    return history.jobs({ startMs, endMs: Math.max(endTime, startMs), points, queue });
+  },
+};
+
+export const metricFunctions: readonly TelemetryFunction[] = [list, calls, jobs, exposition];

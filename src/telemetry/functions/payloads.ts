@@ -131,6 +131,14 @@ export interface MetricsCallsPayload {
   edges?: boolean | null;
 }
 
+export interface MetricsJobsPayload {
+  start_time?: number | null;
+  end_time?: number | null;
+  queue?: string | null;
+  /** About how many equal parts; 0: none. */
+  points?: number | null;
+}
+
 export interface RollupsListPayload {
   start_time?: number | null;
   end_time?: number | null;

@@ -51,6 +51,17 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await page.waitForURL(/queue=mail.*tab=dead|tab=dead.*queue=mail/);
   });
 
+  test('[QUE-5] counts attempts and failed attempts over the time range, in the list and on the page', async () => {
+    await using opened = await open('/queues?from=now-1h');
+    const { page } = opened;
+    await page.getByRole('columnheader', { name: 'Attempts' }).waitFor();
+    await row(page, 'mail').locator('.text-bad').filter({ hasText: /^12$/ }).waitFor();
+    await page.getByRole('note').filter({ hasText: 'Attempts are counted since' }).waitFor();
+    await page.goto(`${site.scene.url}/queues?queue=mail&tab=dead&from=now-1h`);
+    const chart = page.getByRole('slider', { name: /^Failed attempts/ });
+    await chart.waitFor();
+  });
+
   test('A link in a row opens its own target, and not the row as well', async () => {
     await using opened = await open('/queues?queue=mail&tab=dead');
     const { page } = opened;

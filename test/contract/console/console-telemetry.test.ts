@@ -1,6 +1,7 @@
 // Traces, logs, metrics, alerts and sampling through the console API and its live socket, compared with the contract.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Enqueue } from '../../../src/sdk/index.ts';
 import { createWorker } from '../../../src/sdk/internal.ts';
 import type { SvcWorker } from '../../../src/sdk/worker/svc-worker.ts';
 import {
@@ -44,8 +45,13 @@ async function invoke(functionId: string): Promise<string | undefined> {
   return reply.status === 404 ? undefined : String(reply.headers['x-svc-trace-id']);
 }
 
-async function startFewSpans() {
+function fail(): never {
+  throw new Error('no address');
+}
+
+async function startFewSpans(queues = '') {
   const few = await startConsoleEngine({
+    queues,
     modules: ['  - {name: svc-observability, config: {enabled: true, exporter: memory, memory_max_spans: 40}}'],
   });
   const filler = createWorker(few.url, { worker_name: 'filler', handle_signals: false, log: () => {} });
@@ -301,6 +307,24 @@ describe('statistics', () => {
     expect(window.total).toMatchObject({ calls: 102, errors: 1 });
     expect(window.total.points.reduce((sum, { calls }) => sum + calls, 0)).toBe(102);
     await caller.shutdown();
+  });
+
+  test('[O8] Jobs are counted by queue, also when the engine has no trace of them', async () => {
+    await using few = await startFewSpans(', posts: {max_retries: 1, backoff_ms: 0}');
+    const maker = createWorker(few.engine.url, { worker_name: 'maker', handle_signals: false, log: () => {} });
+    await maker.registerFunction('shop::send', ({ ok }: { ok: boolean }) => (ok ? null : fail())).ready();
+    for (let at = 0; at < 20; at++) {
+      await maker.trigger({ function_id: 'shop::send', payload: { ok: at >= 5 }, action: Enqueue({ queue: 'posts' }) });
+    }
+    const counted = await waitFor('all attempts are counted', async () => {
+      const answer = await consoleCall(few.engine, 'GET /job-counts', { query: { queue: 'posts', points: 10 } });
+      return answer.queues[0]?.attempts === 25 ? answer : undefined;
+    });
+    expect(counted.queues).toMatchObject([{ queue: 'posts', enqueued: 20, attempts: 25, failed: 10 }]);
+    expect(counted.queues[0]?.points.reduce((sum, { failed }) => sum + failed, 0)).toBe(10);
+    expect(counted.since_ms).toBeGreaterThan(0);
+    expect((await consoleCall(few.engine, 'GET /job-counts')).queues).toMatchObject([{ queue: 'posts', points: [] }]);
+    await maker.shutdown();
   });
 
   test('GET /metrics, /rollups, /alerts and /sampling, and alerts evaluated on request', async () => {

@@ -9,7 +9,7 @@ import type { BatchAnswer } from '../../../src/telemetry/tasks.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 
 const BATCH: TelemetryBatch = {
-  ...{ spanRows: [], payloads: [], logs: [], frames: [], goneSources: [], calls: [] },
+  ...{ spanRows: [], payloads: [], logs: [], frames: [], goneSources: [], calls: [], jobs: [] },
   workers: { spawns: 0, deaths: 0 },
 };
 const BATCH_ANSWER: BatchAnswer = {

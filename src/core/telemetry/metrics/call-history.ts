@@ -1,5 +1,5 @@
-// What is known of calls over time: counts of functions and of the connections between them, and the last error of each
-// function. None of it depends on which spans are stored.
+// What is known of calls over time: counts of functions, of the connections between them and of the jobs of queues, and
+// the last error of each function. None of it depends on which spans are stored.
 
 import type { CallCounts } from '../records/intake.ts';
 import type { SpanRecord } from '../records/records.ts';
@@ -39,6 +39,29 @@ export interface CallsQuery {
   readonly withEdges?: boolean;
 }
 
+export interface QueueJobs extends Omit<CallSums, 'calls' | 'errors' | 'deferred'> {
+  readonly queue: string;
+  readonly enqueued: number;
+  /** That ended in the window, and how many of them failed. */
+  readonly attempts: number;
+  readonly failed: number;
+  readonly points: readonly JobPoint[];
+}
+
+export interface JobPoint extends Omit<CallPoint, 'calls' | 'errors'> {
+  readonly attempts: number;
+  readonly failed: number;
+}
+
+export interface JobsAnswer extends CallWindow {
+  readonly queues: readonly QueueJobs[];
+}
+
+export interface JobsQuery extends Pick<CallsQuery, 'startMs' | 'endMs' | 'points'> {
+  /** Only this one. */
+  readonly queue: string | undefined;
+}
+
 const SEPARATOR = '\0';
 /** Their ids are two names each, and senders choose one of them. */
 const EDGE_CELLS_MAX = 50_000;
@@ -46,6 +69,7 @@ const EDGE_CELLS_MAX = 50_000;
 export class CallHistory {
   readonly #functions: CallSeries;
   readonly #edges: CallSeries;
+  readonly #queues: CallSeries;
   readonly #lastErrors = new LastErrors();
   /** Bounded like its source (`call-stats.ts`). */
   readonly #lastCallMs = new Map<string, number>();
@@ -53,6 +77,7 @@ export class CallHistory {
   constructor(startedMs: number) {
     this.#functions = new CallSeries(startedMs);
     this.#edges = new CallSeries(startedMs, EDGE_CELLS_MAX);
+    this.#queues = new CallSeries(startedMs);
   }
 
   add(batch: HistoryBatch, nowMs: number): void {
@@ -60,6 +85,7 @@ export class CallHistory {
       this.#functions.add(counts.functionId, counts, nowMs);
       this.#lastCallMs.set(counts.functionId, nowMs);
     }
+    for (const counts of batch.jobs) this.#queues.add(counts.functionId, counts, nowMs);
     for (const { from, to, isError } of batch.edges) {
       const counts = { ok: Number(!isError), error: Number(isError), deferred: 0 };
       // Every span of what is called counts once for itself: the share of it that is sampled follows.
@@ -74,6 +100,7 @@ export class CallHistory {
   expire(nowMs: number): void {
     this.#functions.expire(nowMs);
     this.#edges.expire(nowMs);
+    this.#queues.expire(nowMs);
   }
 
   answer({ startMs, endMs, points, functionId, withEdges = false }: CallsQuery): CallsAnswer {
@@ -92,6 +119,20 @@ export class CallHistory {
       total: this.#functions.total(window, withPoints),
       ...(withEdges && { edges: this.#edgesIn(startMs, endMs, functions) }),
     };
+  }
+
+  jobs({ startMs, endMs, points, queue }: JobsQuery): JobsAnswer {
+    const window = this.#queues.window(startMs, endMs, points);
+    const rows = this.#queues.rows(window, points > 0, queue);
+    const queues = rows.map(({ id, calls, errors, deferred, points, ...sums }) => ({
+      queue: id,
+      enqueued: deferred,
+      attempts: calls,
+      failed: errors,
+      ...sums,
+      points: points.map(({ calls, errors, ...point }) => ({ attempts: calls, failed: errors, ...point })),
+    }));
+    return { ...window, queues };
   }
 
   /** Spans are sampled and counts are not: an edge has the share of the counted calls that it has of the spans. */
@@ -115,6 +156,7 @@ export class CallHistory {
 
 interface HistoryBatch {
   readonly calls: readonly CallCounts[];
+  readonly jobs: readonly CallCounts[];
   readonly edges: readonly CallEdge[];
   readonly spans: readonly SpanRecord[];
 }

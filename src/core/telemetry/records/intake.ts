@@ -47,6 +47,8 @@ export interface TelemetryBatch {
   readonly goneSources: readonly number[];
   /** Calls since the last batch that had any. */
   readonly calls: readonly CallCounts[];
+  /** The same for attempts of jobs, by queue in place of the function. */
+  readonly jobs: readonly CallCounts[];
   /** Since the last batch. */
   readonly workers: WorkerCounts;
 }
@@ -107,6 +109,8 @@ export interface OpenedBatch {
   readonly logs: readonly LogRecord[];
   readonly metrics: readonly MetricRecord[];
   readonly calls: readonly CallCounts[];
+  /** Of jobs, by queue. */
+  readonly jobs: readonly CallCounts[];
   /** Of the engine's spans: what called what. */
   readonly edges: readonly CallEdge[];
   readonly workers: WorkerCounts;

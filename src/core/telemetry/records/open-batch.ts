@@ -82,8 +82,8 @@ export class BatchOpener {
       const edge = edgeOf(span, baggage);
       if (edge !== undefined) edges.push(edge);
     }
-    const { calls, workers } = batch;
-    return { spans, logs, metrics, calls, edges, workers, gauges, dropped: drops.all() };
+    const { calls, jobs, workers } = batch;
+    return { spans, logs, metrics, calls, jobs, edges, workers, gauges, dropped: drops.all() };
   }
 
   #isSampled({ trace_id: traceId }: LogRecord): boolean {

@@ -78,6 +78,7 @@ export class Collector {
   readonly #context: CollectorContext;
   readonly #sink: TelemetrySink;
   readonly #stats = new CallStats();
+  readonly #jobs = new CallStats();
   readonly #spans: SpanBuffer;
   /** Begun since the last batch: those that have not ended by the next batch are reported as pending. */
   #begun: OpenSpan[] = [];
@@ -227,6 +228,20 @@ export class Collector {
     this.#planFlush();
   }
 
+  /** A queue has taken a job durably. */
+  jobEnqueued(queue: string): void {
+    if (!this.settings.hasMetrics) return;
+    this.#jobs.deferred(queue);
+    this.#planFlush();
+  }
+
+  /** An attempt of a job has ended. `outcome` undefined: it succeeded. */
+  attemptEnded(queue: string, durationMs: number, outcome: 'retry' | 'dead' | undefined): void {
+    if (!this.settings.hasMetrics) return;
+    this.#jobs.ended(queue, durationMs, outcome);
+    this.#planFlush();
+  }
+
   workerCame(): void {
     this.#spawns++;
     this.#planFlush();
@@ -325,7 +340,7 @@ export class Collector {
 
   get #isEmpty(): boolean {
     const lists = this.#spans.count + this.#begun.length + this.#logs.length + this.#frames.length + this.#gone.length;
-    return lists + this.#spawns + this.#deaths === 0 && this.#stats.isEmpty;
+    return lists + this.#spawns + this.#deaths === 0 && this.#stats.isEmpty && this.#jobs.isEmpty;
   }
 
   #send(withCounts: boolean): void {
@@ -336,8 +351,9 @@ export class Collector {
     this.#writePending();
     const areCountsDue = withCounts || nowMs - this.#countedMs >= COUNTS_MS;
     const calls = areCountsDue ? this.#stats.take() : [];
+    const jobs = areCountsDue ? this.#jobs.take() : [];
     if (areCountsDue) this.#countedMs = nowMs;
-    const counted = this.#spawns + this.#deaths + this.#gone.length + calls.length;
+    const counted = this.#spawns + this.#deaths + this.#gone.length + calls.length + jobs.length;
     if (this.#spans.count + this.#logs.length + this.#frames.length + counted === 0) return;
     const limited = this.sampler?.takeLimited() ?? 0;
     if (limited > 0) this.#context.dropped('spans', 'rate_limit', limited);
@@ -350,6 +366,7 @@ export class Collector {
       frames: this.#frames,
       goneSources: this.#gone,
       calls,
+      jobs,
       workers: { spawns: this.#spawns, deaths: this.#deaths },
     });
     this.#logs = [];

@@ -13,6 +13,7 @@ import type {
 import {
   validateCallsQuery,
   validateEmpty,
+  validateJobCountsQuery,
   validateLogHistogram,
   validateLogSearch,
   validateMetricsQuery,
@@ -42,6 +43,9 @@ export function telemetryRoutes({ builtIns }: ConsoleContext): readonly Route[] 
     reading('DELETE /logs', validateNoQuery, () => builtIns.ask('engine::logs::clear', {})),
     reading('GET /calls', validateCallsQuery, ({ query }) => {
       return builtIns.ask('engine::metrics::calls', { ...query, by_function: query.function_id !== undefined });
+    }),
+    reading('GET /job-counts', validateJobCountsQuery, ({ query }) => {
+      return builtIns.ask('engine::metrics::jobs', query);
     }),
     reading('GET /metrics', validateMetricsQuery, ({ query }) => builtIns.ask('engine::metrics::list', query)),
     reading('GET /rollups', validateRollupsQuery, ({ query }) => builtIns.ask('engine::rollups::list', query)),

@@ -97,6 +97,25 @@ function Moment({ label, value, onChange, isBad }: MomentProps): ReactNode {
   );
 }
 
+export interface CountedNoteProps {
+  /** What is counted, as the page names it. */
+  readonly what: string;
+  readonly range: TimeRange;
+  /** When counting began; null: before the range. */
+  readonly sinceMs: number | null;
+}
+
+/** Where the range begins before there are counts. Without a range the page shows its usual window, however short. */
+export function CountedNote({ what, range, sinceMs }: CountedNoteProps): ReactNode {
+  if (sinceMs === null || range.from === '') return null;
+  return (
+    <p role="note" className="shrink-0 border-b border-line bg-panel px-4 py-1.5 text-sm text-muted">
+      The range begins earlier. {what} are counted since {formatLocal(sinceMs)}: an engine keeps its counts for a week,
+      and begins again when it starts.
+    </p>
+  );
+}
+
 export interface RangeNoteProps {
   readonly kind: 'traces' | 'logs';
   /** Unix milliseconds; undefined: the range has no start. */

@@ -1,5 +1,6 @@
 // The Functions page: every function of the engine, and the detail of one.
 
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
 import type { FunctionFigures, FunctionRow } from '../../../api/registry.ts';
 import { call } from '../../data/api.ts';
@@ -17,7 +18,7 @@ import { TriggerIcons } from '../../kit/feedback/trigger-icon.tsx';
 import { CopyId } from '../../kit/inputs/copy.tsx';
 import { Toggle } from '../../kit/inputs/field.tsx';
 import { FilterBar, Pill } from '../../kit/inputs/filter-bar.tsx';
-import { TimeRangeControl } from '../../kit/inputs/time-range.tsx';
+import { CountedNote, TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { Page } from '../../kit/layout/page.tsx';
 import type { Column } from '../../kit/table/column.ts';
@@ -162,9 +163,25 @@ export default function Functions(): ReactNode {
         )
       }
     >
-      <FunctionList list={list} />
+      <div className="flex h-full min-h-0 flex-col">
+        <CountedSince />
+        <div className="min-h-0 flex-1">
+          <FunctionList list={list} />
+        </div>
+      </div>
     </Page>
   );
+}
+
+function CountedSince(): ReactNode {
+  const { range } = useTimeRange();
+  const { data } = useQuery({
+    queryKey: ['calls since', range],
+    queryFn: ({ signal }) => call('GET /calls', { query: boundsOf(range, Date.now()), signal }),
+    enabled: range.from !== '',
+    retry: false,
+  });
+  return <CountedNote what="Calls" range={range} sinceMs={data?.since_ms ?? null} />;
 }
 
 function FunctionList({ list }: { readonly list: ListState<FunctionRow> }): ReactNode {

@@ -8,6 +8,7 @@ import { formatCount, formatRate, formatSpan } from '../../kit/charts/times.ts';
 import { Badge } from '../../kit/feedback/status.tsx';
 import { CopyId } from '../../kit/inputs/copy.tsx';
 import type { Column } from '../../kit/table/column.ts';
+import { jobCounts } from './job-counts.tsx';
 import { secretOf } from './logic/queue-state.ts';
 import { depths } from './use-queues.ts';
 
@@ -48,6 +49,26 @@ function rate(id: 'in_per_s' | 'out_per_s', header: string): Column<QueueRow> {
   };
 }
 
+/** Over the time range. */
+function counted(id: 'attempts' | 'failed', header: string): Column<QueueRow> {
+  return {
+    id,
+    header,
+    width: 84,
+    align: 'right',
+    text: ({ name }) => jobCounts.get()?.get(name)?.[id] ?? null,
+    cell: ({ name }) => <Counted id={id} name={name} />,
+  };
+}
+
+function Counted({ id, name }: { readonly id: 'attempts' | 'failed'; readonly name: string }): ReactNode {
+  const counts = useStore(jobCounts);
+  if (counts === undefined) return NONE;
+  const count = counts.get(name)?.[id] ?? 0;
+  if (count === 0) return <span className="text-faint">0</span>;
+  return <span className={id === 'failed' ? 'text-bad' : undefined}>{formatCount(count)}</span>;
+}
+
 export const COLUMNS: readonly Column<QueueRow>[] = [
   {
     id: 'name',
@@ -72,6 +93,8 @@ export const COLUMNS: readonly Column<QueueRow>[] = [
   figure('dead', 'Dead', 'dead'),
   rate('in_per_s', 'In/s'),
   rate('out_per_s', 'Out/s'),
+  counted('attempts', 'Attempts'),
+  counted('failed', 'Failed'),
   {
     id: 'oldest_waiting_ms',
     header: 'Oldest',

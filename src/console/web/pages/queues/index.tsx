@@ -7,14 +7,17 @@ import { call } from '../../data/api.ts';
 import { useReadOnly } from '../../data/connection.ts';
 import type { ListState } from '../../data/queries.ts';
 import { usePageSearch } from '../../data/search.ts';
+import { useTimeRange } from '../../data/time-range.ts';
 import { formatCount } from '../../kit/charts/times.ts';
 import { EmptyState, FailedState, Loading, NoSearchMatch, Snippet } from '../../kit/feedback/empty-state.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
 import { FilterBar } from '../../kit/inputs/filter-bar.tsx';
+import { CountedNote, TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { Page } from '../../kit/layout/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
 import { BulkDialog, BulkProgress } from './bulk.tsx';
 import { COLUMNS } from './columns.tsx';
+import { useJobCounts } from './job-counts.tsx';
 import { JobPanel } from './job-panel.tsx';
 import { QueuePage } from './queue-page.tsx';
 import { NO_JOB_FILTER, QUEUES_SEARCH } from './search.ts';
@@ -28,13 +31,20 @@ export default function Queues(): ReactNode {
 function AllQueues(): ReactNode {
   const { search, setSearch } = usePageSearch(QUEUES_SEARCH);
   const list = useQueues(search);
+  const counts = useJobCounts();
+  const { range } = useTimeRange();
   const setQ = useCallback((q: string) => setSearch({ q }), [setSearch]);
   const dead = list.items?.reduce((sum, row) => sum + row.dead, 0) ?? 0;
   return (
     <Page
       title="Queues"
       note={list.total === null ? undefined : formatCount(list.total)}
-      actions={<RedriveEverything dead={dead} />}
+      actions={
+        <>
+          <RedriveEverything dead={dead} />
+          <TimeRangeControl />
+        </>
+      }
       toolbar={<FilterBar label="Search queues" value={search.q} onChange={setQ} />}
       detail={
         search.id === undefined ? undefined : (
@@ -44,6 +54,7 @@ function AllQueues(): ReactNode {
     >
       <div className="flex h-full min-h-0 flex-col">
         <BulkProgress />
+        <CountedNote what="Attempts" range={range} sinceMs={counts?.since_ms ?? null} />
         <div className="min-h-0 flex-1">
           <QueueList list={list} />
         </div>

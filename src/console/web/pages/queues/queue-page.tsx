@@ -16,12 +16,14 @@ import { EmptyState, FailedState, Loading } from '../../kit/feedback/empty-state
 import { Badge } from '../../kit/feedback/status.tsx';
 import { toast } from '../../kit/feedback/toast.tsx';
 import { Button } from '../../kit/inputs/button.tsx';
+import { TimeRangeControl } from '../../kit/inputs/time-range.tsx';
 import { visibleText } from '../../kit/json/logic/visible-text.ts';
 import { classes } from '../../kit/layout/classes.ts';
 import { Page } from '../../kit/layout/page.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { BulkProgress } from './bulk.tsx';
 import { GroupsTab } from './groups-tab.tsx';
+import { JobCharts } from './job-counts.tsx';
 import { JobList } from './job-list.tsx';
 import { JobPanel } from './job-panel.tsx';
 import { secretOf } from './logic/queue-state.ts';
@@ -39,7 +41,14 @@ export function QueuePage({ name }: { readonly name: string }): ReactNode {
           All queues
         </Link>
       }
-      actions={queue !== undefined && <PauseButton queue={queue} />}
+      actions={
+        queue !== undefined && (
+          <>
+            <PauseButton queue={queue} />
+            <TimeRangeControl />
+          </>
+        )
+      }
       toolbar={queue !== undefined && <Figures queue={queue} />}
       detail={
         search.id === undefined ? undefined : (
@@ -71,6 +80,7 @@ function QueueTabs({ queue }: { readonly queue: QueueDetail }): ReactNode {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <BulkProgress />
+      <JobCharts queue={queue.name} />
       <Tabs
         label="Queue"
         tabs={tabs}

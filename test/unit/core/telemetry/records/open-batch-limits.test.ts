@@ -25,7 +25,16 @@ test('Pending spans are limited by bytes, and the newest are kept', () => {
   expect(opened.open({ ...EMPTY, goneSources: [1] }).spans.length).toBe(5);
 });
 
-const EMPTY = { spanRows: [], logs: [], frames: [], payloads: [], goneSources: [], calls: [], workers: NO_WORKERS };
+const EMPTY = {
+  spanRows: [],
+  logs: [],
+  frames: [],
+  payloads: [],
+  goneSources: [],
+  calls: [],
+  jobs: [],
+  workers: NO_WORKERS,
+};
 
 function opener(): BatchOpener {
   const service = { serviceName: 'svc', engineVersion: '0.0.0', resource: {} };
