@@ -25,6 +25,7 @@ import type { Channels } from './channels/channels.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
 import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
+import type { ForeignKeys } from './triggers/foreign-keys.ts';
 
 export type Caller = Session | LocalCaller;
 
@@ -101,6 +102,8 @@ export interface RouterContext {
   readonly outgoing: OutgoingClient;
   /** The engine's own environment, which holds the secrets of functions that are a URL. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absent where keys of trigger configs that a type does not know are refused. */
+  readonly foreignKeys: ForeignKeys | undefined;
   /** Callers that wait for a provider's verdict on a binding, by trigger id. */
   readonly verdicts: Map<string, (error: RawJson | undefined) => void>;
   /** Registrations of restricted connections that wait until another one has released the id. */

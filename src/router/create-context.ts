@@ -25,6 +25,7 @@ import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
 import { IdClaims } from './restricted/id-claims.ts';
 import { PayloadShare } from './restricted/payload-share.ts';
+import { ForeignKeys } from './triggers/foreign-keys.ts';
 
 /** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
 const RESERVATIONS_MAX = 100_000;
@@ -74,6 +75,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),
     outgoing: options.outgoing,
     environment: options.environment,
+    foreignKeys: settings.isDropIn ? new ForeignKeys(logger) : undefined,
     verdicts: new Map(),
     triggerClaims: new IdClaims(clock, (id) => context.triggers.binding(id)?.owner),
     typeClaims: new IdClaims(clock, (id) => {

@@ -37,6 +37,8 @@ export interface TriggerBinding<E extends Executor> {
   readonly type: string;
   readonly functionId: string;
   readonly config: RawJson;
+  /** The part of the config that has an effect: by it triggers are compared. */
+  settings: RawJson;
   readonly metadata: RawJson | undefined;
   /** The connection that registered it; `undefined` for a durable one. */
   readonly owner: E | undefined;
@@ -48,7 +50,7 @@ export interface TriggerBinding<E extends Executor> {
   /** Why it was refused, or why its last firing never reached the handler. */
   error: string | undefined;
   lastFiredAtMs: number | undefined;
-  /** A digest of its effect and its config; built when it is first compared. */
+  /** A digest of its effect and its settings; built when it is first compared. */
   face: string | undefined;
 }
 
@@ -146,6 +148,7 @@ export class TriggerTable<E extends Executor, M> {
     if (replaced !== undefined) this.remove(replaced);
     const added: TriggerBinding<E> = {
       ...binding,
+      settings: binding.config,
       conditionFunctionId: undefined,
       state: 'parked',
       isDisplaced: false,
@@ -200,8 +203,8 @@ export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerB
 }
 
 /** Short: it is compared at every event, and config and metadata may have 64 KiB. */
-function faceOf({ functionId, config, metadata }: TriggerBinding<Executor>): string {
+function faceOf({ functionId, settings, metadata }: TriggerBinding<Executor>): string {
   return createHash('sha256')
-    .update(JSON.stringify([functionId, config, metadata ?? null]))
+    .update(JSON.stringify([functionId, settings, metadata ?? null]))
     .digest('base64');
 }

@@ -136,8 +136,8 @@ class Ordinals {
 }
 
 /** The definition of a trigger without its owner: equal for equal triggers. */
-function definitionOf({ functionId, config, metadata }: Binding): string {
-  return JSON.stringify([functionId, config, metadata ?? null]);
+function definitionOf({ functionId, settings, metadata }: Binding): string {
+  return JSON.stringify([functionId, settings, metadata ?? null]);
 }
 
 function digest(text: string): string {

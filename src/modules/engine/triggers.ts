@@ -96,6 +96,8 @@ export function registeredTriggersList(router: RouterPort): BuiltinDefinition {
       const wanted = filter.search?.toLowerCase();
       const rows = [...router.triggers()]
         .filter((binding) => isTriggerShown(binding, call))
+        // `iii` forgets a trigger that was refused.
+        .filter((binding) => !(router.isDropIn && binding.state === 'refused'))
         .filter((binding) => filter.trigger_type == null || binding.type === filter.trigger_type)
         .filter((binding) => filter.function_id == null || binding.functionId === filter.function_id)
         .filter((binding) => filter.include_internal === true || namespaceOf(binding.functionId) !== 'engine')

@@ -15,7 +15,7 @@ import type { RouterPort } from '../../router/port.ts';
 import { bindingOf, HTTP_TRIGGER_SPEC, type HttpBinding, readHttpTrigger, withoutTrailingSlash } from './trigger.ts';
 
 export interface HttpRoutesOptions {
-  readonly router: Pick<RouterPort, 'reserve'> & {
+  readonly router: Pick<RouterPort, 'reserve' | 'isDropIn'> & {
     readonly reservations: Pick<Reservations, 'all' | 'has' | 'onChange'>;
   };
   readonly clock: Clock;
@@ -121,9 +121,12 @@ export class HttpRoutes {
     const known = this.#tableOf(binding).conflict(method, pattern);
     if (known === undefined) return undefined;
     const owner = known.owners.at(-1)?.functionId;
+    const route = `${known.method} ${known.pattern.text}`;
+    // Clients of `iii` look for these words.
+    const words = this.#options.router.isDropIn ? `conflicts with already-registered route ${route}` : undefined;
     return (
-      `${method} ${pattern.text} matches the same paths as ${known.method} ${known.pattern.text}, which is bound to ` +
-      `${owner}: their parameters must have the same names`
+      `${method} ${pattern.text} ${words ?? `matches the same paths as ${route}`}, which is bound to ${owner}: their ` +
+      'parameters must have the same names'
     );
   }
 
@@ -182,7 +185,7 @@ function isSame(one: Binding, other: Binding): boolean {
   return (
     one.owner !== other.owner &&
     one.functionId === other.functionId &&
-    one.config === other.config &&
+    one.settings === other.settings &&
     one.metadata === other.metadata
   );
 }

@@ -242,7 +242,7 @@ function deliver(context: RouterContext, binding: Binding): Refusal | undefined 
     binding.state = 'parked';
     return undefined;
   }
-  if (provider.kind === 'module') return judge(provider.module, binding);
+  if (provider.kind === 'module') return judge(context, provider.module, binding);
   binding.state = 'bound';
   provider.executor.send({
     type: 'registertrigger',
@@ -255,8 +255,9 @@ function deliver(context: RouterContext, binding: Binding): Refusal | undefined 
   return undefined;
 }
 
-function judge(type: ModuleTriggerType, binding: Binding): Refusal | undefined {
-  const config = parseRawJson(binding.config);
+function judge({ foreignKeys }: RouterContext, type: ModuleTriggerType, binding: Binding): Refusal | undefined {
+  binding.settings = foreignKeys?.without(type, binding.config) ?? binding.config;
+  const config = parseRawJson(binding.settings);
   const condition = conditionOf(config);
   const reason = type.refuse(config, binding) ?? condition.offence;
   binding.state = reason === undefined ? 'bound' : 'refused';

@@ -71,6 +71,7 @@ function bound(
     type: 'hook',
     functionId: 'f',
     config: rawJson({ x: 1 }),
+    settings: fields.config ?? rawJson({ x: 1 }),
     metadata: undefined,
     owner,
     conditionFunctionId: undefined,
