@@ -23,6 +23,7 @@ export function functionsList(router: RouterPort): BuiltinDefinition {
         .filter((entry) => filter.prefix == null || entry.id.startsWith(filter.prefix))
         .map((entry) => router.functionRow(entry))
         .filter((row) => filter.include_internal === true || !isInternal(row))
+        .filter((row) => !(router.isDropIn && filter.include_internal === false && isOfEngine(row)))
         .filter((row) => workers.length === 0 || workers.some((worker) => isOfferedBy(row, worker)));
       return { functions: filter.search == null ? sortById(rows) : rank(rows, filter.search) };
     },
@@ -81,6 +82,11 @@ function triggersOf(router: RouterPort, entry: Entry, rights: Access | undefined
 function refuseUnknown(functionId: string, rights: Access | undefined): never {
   if (rights !== undefined) throw hiddenRefusal('Function', functionId);
   throw new Refusal('NOT_FOUND', `Function ${functionId} not found`);
+}
+
+/** Also those of queues, which `iii` does not list for a caller that wants no internal functions. */
+function isOfEngine({ function_id: id }: FunctionRow): boolean {
+  return id.startsWith('engine::');
 }
 
 /** The engine's own functions, and those whose registration says `metadata: {internal: true}`. */

@@ -26,7 +26,8 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
         status: worst([...Object.values(modules), { status: routerStatus }, ...(files === undefined ? [] : [files])]),
         components: {
           ...Object.assign({}, ...Object.values(health).map(({ components }) => components)),
-          modules,
+          // Clients of `iii` look for the status here.
+          modules: router.isDropIn ? { ...modules, status: worst(Object.values(modules)) } : modules,
           router: { status: routerStatus, details: routerDetails(router) },
           ...(files !== undefined && { open_files: files }),
         },

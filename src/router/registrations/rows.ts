@@ -150,7 +150,8 @@ function workerStatus(context: RouterContext, session: Session): WorkerRow['stat
   if (context.isDraining) return 'draining';
   if (session.inFlight >= session.inFlightMax) return 'busy';
   const hasRegistered = session.functions.size + session.triggers.size + session.triggerTypes.size > 0;
-  return hasRegistered ? 'available' : 'connected';
+  // The one word of `iii` for a worker that is there.
+  return hasRegistered && !context.settings.isDropIn ? 'available' : 'connected';
 }
 
 function triggerStatus(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow['status'] {
