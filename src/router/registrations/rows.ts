@@ -150,7 +150,7 @@ function workerStatus(context: RouterContext, session: Session): WorkerRow['stat
   if (context.isDraining) return 'draining';
   if (session.inFlight >= session.inFlightMax) return 'busy';
   const hasRegistered = session.functions.size + session.triggers.size + session.triggerTypes.size > 0;
-  // The one word of `iii` for a worker that is there.
+  // `iii` has one status for a connected worker.
   return hasRegistered && !context.settings.isDropIn ? 'available' : 'connected';
 }
 

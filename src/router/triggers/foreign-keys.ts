@@ -1,6 +1,7 @@
 // Keys of trigger configs that no type of ours knows, such as `description`. Applications written for `iii` send them:
 // in drop-in mode they are kept and shown, and have no effect (T9). Otherwise a type refuses them.
 
+import { isMap } from '../../core/config-fields/fields-check.ts';
 import type { Logger } from '../../effects/logger.ts';
 import { parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { ModuleTriggerType } from '../builtin.ts';
@@ -13,14 +14,13 @@ export class ForeignKeys {
     this.#logger = logger;
   }
 
-  /** The config with the keys that the type's schema lists; the same text if there are no others. */
+  /** The config with the keys that the type's schema lists, in one form: equal configs are equal text. */
   without({ id, spec }: ModuleTriggerType, config: RawJson): RawJson {
     const given = parseRawJson(config);
     const known = knownKeys(spec.configFormat);
-    if (known === undefined || !isRecord(given)) return config;
+    if (known === undefined || !isMap(given)) return config;
     const foreign = Object.keys(given).filter((key) => !known.has(key));
-    if (foreign.length === 0) return config;
-    this.#log(id, foreign);
+    if (foreign.length > 0) this.#log(id, foreign);
     return rawJson(Object.fromEntries(Object.entries(given).filter(([key]) => known.has(key))));
   }
 
@@ -40,10 +40,6 @@ const KEY_CHARS_MAX = 64;
 
 function knownKeys(format: RawJson | undefined): ReadonlySet<string> | undefined {
   const schema = format === undefined ? undefined : parseRawJson(format);
-  if (!isRecord(schema) || !isRecord(schema.properties)) return undefined;
+  if (!isMap(schema) || !isMap(schema.properties)) return undefined;
   return new Set([...Object.keys(schema.properties), 'condition_function_id']);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
