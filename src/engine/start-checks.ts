@@ -14,7 +14,11 @@ import { DECLARATIONS, UNBUILT } from '../modules/declarations.ts';
 import type { BrowserLimits, ModuleSettings, StreamLimits } from '../modules/module.ts';
 import { otelDeclaration } from '../modules/observability/config.ts';
 import { streamDeclaration } from '../modules/stream/config.ts';
-import { authFunctionOf, workerManagerDeclaration } from '../modules/worker-manager/config.ts';
+import {
+  authFunctionOf,
+  leavesTriggerTypesToHooks,
+  workerManagerDeclaration,
+} from '../modules/worker-manager/config.ts';
 import type { ChannelSettings } from '../router/channels/channels.ts';
 
 /** The engine cannot start; the process ends with the code (7 port in use, 78 configuration). */
@@ -56,6 +60,14 @@ export function securityWarnings(config: LoadedConfig): readonly string[] {
       const message = 'No auth_function_id: any client that reaches the port may call expose_functions.';
       return warningAt(config, [...path, 'config', 'rbac'], message);
     });
+  const unlimited = modulesOf(config, workerManagerDeclaration)
+    .filter(({ config: port }) => config.settings.compat === 'iii' && leavesTriggerTypesToHooks(port))
+    .map(({ path }) => {
+      const message =
+        'No allow_trigger_types: connections that the auth function does not limit may bind every trigger type, such ' +
+        'as http. List the types that they need.';
+      return warningAt(config, [...path, 'config', 'rbac'], message);
+    });
   const streams = modulesOf(config, streamDeclaration)
     .filter(({ config: port }) => port.auth_function === undefined && !isLoopbackHost(port.host))
     .map(({ config: port, path }) => {
@@ -64,7 +76,7 @@ export function securityWarnings(config: LoadedConfig): readonly string[] {
         'may read every stream.';
       return warningAt(config, [...path, 'config'], message);
     });
-  return [...config.warnings, ...open, ...engineFunctionsExposed(config), ...streams];
+  return [...config.warnings, ...open, ...unlimited, ...engineFunctionsExposed(config), ...streams];
 }
 
 /** Engine functions that a pattern for user functions exposes, too, one per module, as `match("*")` does (X8). */

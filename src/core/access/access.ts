@@ -12,12 +12,15 @@ import type { ChannelShare } from '../channels/channel-share.ts';
 import { type ExposeFilter, exposes } from './expose-filter.ts';
 import type { Pattern } from './pattern.ts';
 
+/** The trigger types that may be bound. `all`: the auth function and the hooks decide. */
+export type TriggerTypes = ReadonlySet<string> | 'all';
+
 /**
  * The rules in the configuration of the port, for all of its connections. A changed configuration is another policy.
  */
 export interface AccessPolicy {
   readonly expose: readonly ExposeFilter[];
-  readonly triggerTypes: ReadonlySet<string>;
+  readonly triggerTypes: TriggerTypes;
   /** Where its jobs wait and run together with trusted ones. */
   readonly sharedQueues: ReadonlySet<string>;
 }
@@ -115,7 +118,8 @@ export class Access {
   }
 
   mayBindTo(triggerType: string): boolean {
-    return (this.grant.triggerTypes ?? this.#inForce.policy.triggerTypes).has(triggerType);
+    const types = this.grant.triggerTypes ?? this.#inForce.policy.triggerTypes;
+    return types === 'all' || types.has(triggerType);
   }
 
   /** Whether its jobs share the capacity, the slots and the groups of the queue with trusted jobs (Q6). */

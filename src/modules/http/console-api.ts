@@ -1,4 +1,4 @@
-// The paths below `/_console/`: for the console and for tools, never for routes of workers (X3, X4).
+// The paths below `/_console/`: for the console and for tools (X3, X4). The same rules hold for routes of workers (T10).
 
 import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
@@ -7,6 +7,7 @@ import type { HttpExchange } from '../../transport/http.ts';
 import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
 import type { HttpConfig } from './config.ts';
+import { isBelowApi, isSeedInvoke } from './console-paths.ts';
 import { openApiDocument } from './openapi.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
 import { headerOf } from './requests/request-text.ts';
@@ -20,8 +21,17 @@ export class ConsoleApi {
   readonly #routes: HttpRoutes;
   readonly #rules: OriginRules;
 
-  constructor(context: ModuleContext, config: HttpConfig, routes: HttpRoutes) {
+  /** Answers by the route of a worker, if there is one. */
+  readonly #answersByRoute: (exchange: HttpExchange) => boolean;
+
+  constructor(
+    context: ModuleContext,
+    config: HttpConfig,
+    routes: HttpRoutes,
+    answersByRoute: (exchange: HttpExchange) => boolean,
+  ) {
     this.#context = context;
+    this.#answersByRoute = answersByRoute;
     this.#routes = routes;
     this.#rules = {
       boundHost: config.host,
@@ -63,6 +73,8 @@ export class ConsoleApi {
   }
 
   #passOn(exchange: HttpExchange): void {
+    const isOwn = isBelowApi(exchange.path) || isSeedInvoke(exchange.path);
+    if (!isOwn && this.#answersByRoute(exchange)) return;
     const { handler } = this.#context.reservedPaths;
     if (handler === undefined) refuse(exchange, UNKNOWN);
     else handler.handle(exchange);

@@ -5,7 +5,7 @@ import { AddressBlocks, clientAddress } from '../../core/limits/client-address.t
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
-import { WITHDRAWN_MS } from '../../core/routing/route-table.ts';
+import { type Route, WITHDRAWN_MS } from '../../core/routing/route-table.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
@@ -13,6 +13,7 @@ import type { ModuleContext } from '../module.ts';
 import { LIVE_PATH } from '../reserved-paths.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
+import { isConsolePath } from './console-paths.ts';
 import { CorsRules, isOfForeignPage } from './cors.ts';
 import { METRICS_PATH, MetricsPage, OWN_PATHS, ownAnswer } from './own-paths.ts';
 import { ConcurrencyLimit } from './requests/concurrency-limit.ts';
@@ -22,7 +23,7 @@ import { OpenRequests } from './requests/open-requests.ts';
 import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
 import { HttpRoutes } from './routes.ts';
 import { ServedHosts } from './served-hosts.ts';
-import { type HttpBinding, isReserved } from './trigger.ts';
+import type { HttpBinding } from './trigger.ts';
 
 export class HttpPort {
   readonly routes: HttpRoutes;
@@ -52,7 +53,7 @@ export class HttpPort {
       ignoresTrailingSlash: config.ignore_trailing_slash,
       ownPaths: OWN_PATHS,
     });
-    this.#console = new ConsoleApi(context, config, this.routes);
+    this.#console = new ConsoleApi(context, config, this.routes, (exchange) => this.#answersByRoute(exchange));
     this.#metrics = new MetricsPage(context);
     this.unread = new UnreadAnswers(settings.http.answerBuffersBytesMax);
     this.#portContext = {
@@ -109,7 +110,7 @@ export class HttpPort {
 
   handle(exchange: HttpExchange): void {
     const { path } = exchange;
-    if (isReserved(path)) return this.#console.handle(exchange);
+    if (isConsolePath(path)) return this.#console.handle(exchange);
     const requestId = this.#requestIdOf(exchange.headers);
     const origin = this.#cors && headerOf(exchange.headers, 'origin');
     const headers = [this.#requestIdHeader, requestId];
@@ -127,9 +128,22 @@ export class HttpPort {
     }
     const route = this.routes.find(exchange.method, path);
     if (route === undefined) return this.#handleUnrouted(exchange, headers, requestId);
+    this.#follow(exchange, route, headers, requestId);
+  }
+
+  #follow(exchange: HttpExchange, route: Route<HttpBinding>, headers: HeaderLines, requestId: string): void {
     const target = route.owners.at(-1);
     if (target === undefined) this.#answerWithdrawn(exchange, headers, route.withdrawnMs ?? 0);
     else this.#run(exchange, target, this.routes.values, headers, requestId);
+  }
+
+  /** A request below `/_console/` that was admitted. No CORS header is sent there. */
+  #answersByRoute(exchange: HttpExchange): boolean {
+    const route = this.routes.findOfConsole(exchange.method, exchange.path);
+    if (route === undefined) return false;
+    const requestId = this.#requestIdOf(exchange.headers);
+    this.#follow(exchange, route, [this.#requestIdHeader, requestId], requestId);
+    return true;
   }
 
   #reportUnread(): void {

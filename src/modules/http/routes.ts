@@ -12,7 +12,15 @@ import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Binding, ModuleTriggerType, Removal } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import { bindingOf, HTTP_TRIGGER_SPEC, type HttpBinding, readHttpTrigger, withoutTrailingSlash } from './trigger.ts';
+import { isConsolePath, isSeedInvoke } from './console-paths.ts';
+import {
+  bindingOf,
+  HTTP_TRIGGER_SPEC,
+  type HttpBinding,
+  type HttpTrigger,
+  readHttpTrigger,
+  withoutTrailingSlash,
+} from './trigger.ts';
 
 export interface HttpRoutesOptions {
   readonly router: Pick<RouterPort, 'reserve' | 'isDropIn'> & {
@@ -66,6 +74,12 @@ export class HttpRoutes {
     return findIn(this.#restricted, method, own);
   }
 
+  /** A route for exactly these paths: one such as `/:name/status` never takes requests from the console (T10). */
+  findOfConsole(method: string, path: string): Route<HttpBinding> | undefined {
+    const route = this.find(method, path);
+    return route !== undefined && isConsolePath(route.pattern.text) ? route : undefined;
+  }
+
   get values(): readonly string[] {
     return this.#found.values;
   }
@@ -110,8 +124,14 @@ export class HttpRoutes {
     return owner?.access === undefined ? this.#trusted : this.#restricted;
   }
 
+  #read(config: unknown, { owner }: Binding): HttpTrigger {
+    const { ignoresTrailingSlash, router } = this.#options;
+    const acceptsConsoleRoutes = router.isDropIn && owner !== undefined && owner.access === undefined;
+    return readHttpTrigger(config, { ignoresTrailingSlash, acceptsConsoleRoutes });
+  }
+
   #refuse(config: unknown, binding: Binding): string | undefined {
-    const trigger = readHttpTrigger(config, this.#options.ignoresTrailingSlash);
+    const trigger = this.#read(config, binding);
     if (!trigger.ok) return trigger.reason;
     const { method, pattern } = trigger;
     const isOfTrusted =
@@ -131,9 +151,14 @@ export class HttpRoutes {
   }
 
   #bound(binding: Binding, config: unknown): void {
-    const trigger = readHttpTrigger(config, this.#options.ignoresTrailingSlash);
+    const trigger = this.#read(config, binding);
     if (!trigger.ok) throw new Error(`A refused http trigger was bound: ${trigger.reason}`);
     const { method, pattern } = trigger;
+    // The engine's own route has it.
+    if (isConsolePath(pattern.text) && isSeedInvoke(pattern.text)) {
+      binding.isDisplaced = true;
+      return;
+    }
     const own = bindingOf(binding, trigger);
     this.#byBinding.set(binding, own);
     const table = this.#tableOf(binding);

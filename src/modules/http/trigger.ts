@@ -1,10 +1,12 @@
 // The trigger type `http` (modules 5.2): the config of a binding, and the route it becomes.
 
+import { API_PREFIX } from '../../console/api/envelope.ts';
 import { fields, listOf, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import { parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
 import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
+import { isBelowApi, isConsolePath } from './console-paths.ts';
 import { routeText } from './requests/request-text.ts';
 
 /** A binding in the form that requests need. */
@@ -39,7 +41,13 @@ export type HttpTrigger =
     }
   | { readonly ok: false; readonly reason: string };
 
-export function readHttpTrigger(given: unknown, ignoresTrailingSlash: boolean): HttpTrigger {
+export interface TriggerRules {
+  readonly ignoresTrailingSlash: boolean;
+  /** Whether routes below `/_console/` are accepted (T10). */
+  readonly acceptsConsoleRoutes: boolean;
+}
+
+export function readHttpTrigger(given: unknown, rules: TriggerRules): HttpTrigger {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, 'api_path')) {
     return { ok: false, reason: 'api_path is required for http triggers' };
   }
@@ -54,15 +62,15 @@ export function readHttpTrigger(given: unknown, ignoresTrailingSlash: boolean): 
   if (config.middleware_function_ids.length > MIDDLEWARE_MAX) {
     return { ok: false, reason: `the limit of middleware_function_ids is ${MIDDLEWARE_MAX} functions` };
   }
-  const path = ignoresTrailingSlash ? withoutTrailingSlash(config.api_path) : config.api_path;
+  const path = rules.ignoresTrailingSlash ? withoutTrailingSlash(config.api_path) : config.api_path;
   const parsed = parseRoutePattern(path);
   if (!parsed.ok) return { ok: false, reason: `api_path '${config.api_path.slice(0, 128)}' ${parsed.reason}` };
-  const [first] = parsed.pattern.segments;
-  // As it is compared: without its percent escapes.
-  if (first?.isParameter === false && isReserved(`/${first.text}`)) {
-    return { ok: false, reason: `api_path '${parsed.pattern.text}' is reserved: /_console/ belongs to the engine` };
+  const { pattern } = parsed;
+  if (isConsolePath(pattern.text) && (!rules.acceptsConsoleRoutes || isBelowApi(pattern.text))) {
+    const owned = rules.acceptsConsoleRoutes ? API_PREFIX : '/_console';
+    return { ok: false, reason: `api_path '${pattern.text}' is reserved: ${owned}/ belongs to the engine` };
   }
-  return { ok: true, method, pattern: parsed.pattern, config };
+  return { ok: true, method, pattern, config };
 }
 
 export function bindingOf(binding: Binding, trigger: HttpTrigger & { ok: true }): HttpBinding {
@@ -74,10 +82,6 @@ export function bindingOf(binding: Binding, trigger: HttpTrigger & { ok: true })
     middleware: trigger.config.middleware_function_ids,
     text: routeText(trigger.method, trigger.pattern.text),
   };
-}
-
-export function isReserved(path: string): boolean {
-  return path === '/_console' || path.startsWith('/_console/');
 }
 
 export function withoutTrailingSlash(path: string): string {

@@ -35,10 +35,9 @@ const rbac = fields({
     help: 'Functions that connections of this port may call: match("api::*"), or {metadata: {public: true}}',
   }),
   auth_function_id: optional(text({ help: 'Function that decides who may connect, and with what rights' })),
-  allow_trigger_types: listOf(text(), {
-    default: [],
-    help: 'Trigger types that may be bound, unless the auth function returns them',
-  }),
+  allow_trigger_types: optional(
+    listOf(text(), { help: 'Trigger types that may be bound, unless the auth function returns them; omitted: none' }),
+  ),
   shared_queues: listOf(text(), {
     default: [],
     help: 'Queues whose capacity, slots and groups their jobs share with trusted jobs; elsewhere they have their own',
@@ -88,6 +87,22 @@ export type WorkerManagerConfig = ValueOf<typeof workerManagerConfig>;
 /** The auth function of the port, wherever it is written. */
 export function authFunctionOf({ auth_function_id: outer, rbac: restricted }: WorkerManagerConfig): string | undefined {
   return restricted?.auth_function_id ?? outer;
+}
+
+/**
+ * As in `iii`, a port in drop-in mode with an auth function or a registration hook leaves the decision about trigger
+ * types to it, unless the configuration lists some (X9).
+ */
+export function leavesTriggerTypesToHooks(config: WorkerManagerConfig): boolean {
+  const { rbac: restricted } = config;
+  if (restricted === undefined || restricted.allow_trigger_types !== undefined) return false;
+  const hooks = [
+    authFunctionOf(config),
+    restricted.on_function_registration_function_id,
+    restricted.on_trigger_registration_function_id,
+    restricted.on_trigger_type_registration_function_id,
+  ];
+  return hooks.some((id) => id !== undefined);
 }
 
 /** The names of the settings that differ. */

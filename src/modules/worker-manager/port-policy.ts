@@ -7,7 +7,7 @@ import { MessageRate } from '../../core/limits/message-rate.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { Guard, type PortFunctions } from '../../router/restricted/guard.ts';
 import type { BrowserLimits } from '../module.ts';
-import type { WorkerManagerConfig } from './config.ts';
+import { leavesTriggerTypesToHooks, type WorkerManagerConfig } from './config.ts';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -25,7 +25,7 @@ export class PortPolicy {
   constructor(config: WorkerManagerConfig, limits: BrowserLimits, router: RouterPort) {
     this.#limits = limits;
     this.#router = router;
-    const policy = policyOf(config);
+    const policy = policyOf(config, router.isDropIn);
     this.#inForce = policy && { port: `${config.host}:${config.port}`, policy };
     this.#withdraw = this.#inForce && router.addPortPolicy(this.#inForce);
     this.#functions = functionsOf(config);
@@ -37,7 +37,7 @@ export class PortPolicy {
 
   /** Applies the new configuration, to open connections too (X12). */
   adopt(config: WorkerManagerConfig): void {
-    const policy = policyOf(config);
+    const policy = policyOf(config, this.#router.isDropIn);
     if (this.#inForce !== undefined && policy !== undefined) this.#inForce.policy = policy;
     const { hooks, middlewareFunctionId } = functionsOf(config);
     this.#functions.hooks = hooks;
@@ -80,12 +80,14 @@ function functionsOf({ rbac, middleware_function_id: middlewareFunctionId }: Wor
   };
 }
 
-function policyOf({ rbac }: WorkerManagerConfig): AccessPolicy | undefined {
+function policyOf(config: WorkerManagerConfig, isDropIn: boolean): AccessPolicy | undefined {
+  const { rbac } = config;
   if (rbac === undefined) return undefined;
   const expose = rbac.expose_functions.map((entry) => {
     const read = readExposeEntry(entry);
     if (!read.ok) throw new Error(`The loader accepted an invalid entry of expose_functions: ${read.reason}`);
     return read.value;
   });
-  return { expose, triggerTypes: new Set(rbac.allow_trigger_types), sharedQueues: new Set(rbac.shared_queues) };
+  const triggerTypes = isDropIn && leavesTriggerTypesToHooks(config) ? 'all' : new Set(rbac.allow_trigger_types);
+  return { expose, triggerTypes, sharedQueues: new Set(rbac.shared_queues) };
 }
