@@ -153,6 +153,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/config/document.ts',
     'src/config/edit.ts',
     'src/config/plain-tree.ts',
+    'src/config/foreign/rewrite.ts',
     'src/config/yaml-syntax.ts',
     'src/cli/commands/engine/config.ts',
   ],

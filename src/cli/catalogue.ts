@@ -31,6 +31,11 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/engine/config.ts')).configCheck,
     },
     {
+      name: 'config convert',
+      summary: 'Convert a configuration file of iii.',
+      load: async () => (await import('./commands/engine/config-convert.ts')).configConvert,
+    },
+    {
       name: 'config show',
       summary: 'Print the configuration in effect, secrets redacted.',
       load: async () => (await import('./commands/engine/config.ts')).configShow,

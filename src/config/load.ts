@@ -8,9 +8,11 @@ import type { ModuleDeclaration } from '../core/config-fields/module-declaration
 import { isSecretKey } from '../core/config-fields/redaction.ts';
 import type { ProjectWorker } from '../core/workers/worker-manifest.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
+import { applyEdits, type Edit, REMOVED } from './foreign/edits.ts';
+import { translateForeign } from './foreign/translate.ts';
 import { type ListEntry, type LoadedModule, type ModuleCatalogue, readModules } from './module-entries.ts';
 import { type Environment, expandPlaceholders, placeholderNames } from './placeholders.ts';
-import { type ConfigProblem, formatPath } from './problem.ts';
+import { type ConfigProblem, formatPath, formatProblem } from './problem.ts';
 import { findContradictions, type Settings, topLevel } from './settings.ts';
 
 export interface LoadedConfig {
@@ -45,8 +47,9 @@ export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSou
   if (!read.ok) return read;
   const { document } = read;
   const expanded = expandPlaceholders(document.value, env, (path) => document.entryAt(path).isQuoted);
+  const edits = translateForeign(expanded.value, expanded.value, isNameAmong({ declarations, unbuilt }));
   // A file without any entry is a complete configuration: all defaults.
-  const root = expanded.value ?? {};
+  const root = edits.length === 0 ? (expanded.value ?? {}) : applyEdits(expanded.value, edits);
   const isHidden = (path: Path) => namesSecretVariable(document, path);
   const checked = checkValue(topLevel, root, { isHidden });
   const entries = [...listEntries(root, 'workers'), ...listEntries(root, 'modules')];
@@ -55,7 +58,9 @@ export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSou
   const { workers: _workers, modules: _modules, ...settings } = checked.value;
   const found = [...findContradictions(settings), ...problems];
   if (found.length + expanded.problems.length > 0) return refuse(document, expanded.problems, found);
-  const { warnings, locate, value: written } = document;
+  const { locate, value: written } = document;
+  const translated = edits.filter(({ isWarning }) => isWarning).map((edit) => warningOf(document, edit));
+  const warnings = [...document.warnings, ...translated];
   return { ok: true, config: { settings, modules, projectWorkers, warnings, file, written, locate } };
 }
 
@@ -66,7 +71,20 @@ export function modulesOf<C>(config: LoadedConfig, declaration: ModuleDeclaratio
 
 function listEntries(root: unknown, key: string): readonly ListEntry[] {
   const list = isMap(root) ? root[key] : undefined;
-  return Array.isArray(list) ? list.map((value: unknown, index) => ({ value, path: [key, index] })) : [];
+  if (!Array.isArray(list)) return [];
+  return list.map((value: unknown, index) => ({ value, path: [key, index] })).filter(({ value }) => value !== REMOVED);
+}
+
+/** Whether an entry of this engine may have that name. */
+export function isNameAmong({ declarations, unbuilt }: ModuleCatalogue): (word: string) => boolean {
+  const spellings = declarations.flatMap(({ name, aliases, classes }) => [name, ...aliases, ...classes]);
+  const names = new Set([...spellings, ...unbuilt.flatMap(({ names: refused }) => refused)]);
+  return (word) => names.has(word);
+}
+
+function warningOf(document: ConfigDocument, { path, note }: Edit): string {
+  const message = `${note}.`;
+  return formatProblem({ ...document.locate({ path, at: 'key', message }), excerpt: '' });
 }
 
 /** A variable such as API_TOKEN may be used in the wrong field, whose message must not repeat it. */

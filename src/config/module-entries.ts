@@ -146,19 +146,17 @@ function readEntry({ value, path }: ListEntry, reading: Reading): LoadedModule |
   const given = value.config ?? {};
   const known = reading.problems.length;
   const config = check(configSchema(declaration), given, configPath, reading);
+  const hasAdapter = declaration.adapters.length > 0;
+  const adapterPath = [...configPath, 'adapter'];
+  const adapter = hasAdapter
+    ? readAdapter(declaration, isMap(given) ? given.adapter : undefined, adapterPath, reading)
+    : undefined;
   if (reading.problems.length === known) {
-    for (const problem of declaration.contradictions?.(config) ?? []) {
-      reading.problems.push({ ...problem, path: [...configPath, ...problem.path] });
-    }
+    const found = declaration.contradictions?.(config, adapter) ?? [];
+    reading.problems.push(...found.map((problem) => ({ ...problem, path: [...configPath, ...problem.path] })));
   }
   const loaded = { declaration, name: declaration.name, path };
-  if (declaration.adapters.length === 0) return { ...loaded, config };
-  const adapter = readAdapter(
-    declaration,
-    isMap(given) ? given.adapter : undefined,
-    [...configPath, 'adapter'],
-    reading,
-  );
+  if (!hasAdapter) return { ...loaded, config };
   if (adapter === undefined || !isMap(config)) return undefined;
   return { ...loaded, config: withoutAdapter(config), adapter };
 }
@@ -184,7 +182,12 @@ function readAdapter(
   const adapter = given === undefined ? declaration.adapters[0] : findAdapter(declaration, given, path, reading);
   if (adapter === undefined) return undefined;
   const givenConfig = isMap(given) ? (given.config ?? {}) : {};
+  const known = reading.problems.length;
   const config = check(adapter.config, givenConfig, [...path, 'config'], reading);
+  if (reading.problems.length === known) {
+    const found = adapter.contradictions?.(config) ?? [];
+    reading.problems.push(...found.map((problem) => ({ ...problem, path: [...path, 'config', ...problem.path] })));
+  }
   return { declaration: adapter, name: adapter.name, config };
 }
 

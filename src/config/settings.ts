@@ -178,7 +178,7 @@ export const topLevel = fields({
     default: 'auto',
     help: "Threads in addition to the router's own; auto: one per core, at least 2",
   }),
-  compat: optional(oneOf(['iii'], { help: 'Answer as iii does wherever the product differs from it' })),
+  compat: optional(oneOf(['iii', 'none'], { help: 'iii: answer as iii does wherever the product differs from it' })),
   strict: flag({ default: false, help: 'Security warnings at the start become errors' }),
   bridge_token: optional(
     secretText({

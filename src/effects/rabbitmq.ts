@@ -15,6 +15,7 @@
 import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
 import { Refusal } from '../core/calls/refusal.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
+import { rabbitAddressOffence } from '../core/queue/rabbit-address.ts';
 import type { Clock } from './clock.ts';
 import { atMost } from './clock.ts';
 import type { Logger } from './logger.ts';
@@ -223,10 +224,10 @@ export class RabbitLink {
 const IS_UNKNOWN = 'whether the message was kept is unknown';
 
 function newConnection({ url, purpose }: RabbitOptions): Connection {
-  const wrong = `'${redactUrl(url)}' is not an address of RabbitMQ: amqp://host:port/vhost or amqps://host:port/vhost`;
-  if (!/^amqps?:\/\/[^/]/.test(url) || !URL.canParse(url)) throw new StartFailure(78, wrong);
+  const offence = rabbitAddressOffence(url);
+  if (offence !== undefined) throw new StartFailure(78, offence);
   return new Connection({
-    url,
+    url: withCredentials(url),
     connectionName: `svc:${purpose}`,
     retryLow: RETRY_MS_FIRST,
     retryHigh: RETRY_MS_MAX,
@@ -247,4 +248,13 @@ function isFinal(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** As in other clients, an address without a user means the user that every RabbitMQ has for its own machine. */
+function withCredentials(url: string): string {
+  const address = new URL(url);
+  if (address.username !== '') return url;
+  address.username = 'guest';
+  address.password = 'guest';
+  return address.href;
 }

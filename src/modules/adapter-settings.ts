@@ -1,7 +1,7 @@
 // The settings of the adapters that modules share: `kv`, a store on this machine, and `extstore`, a Redis.
 
 import { fields, flag, integer, oneOf, optional, text, url, type ValueOf } from '../core/config-fields/fields.ts';
-import { StartFailure } from '../effects/start-failure.ts';
+import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { STORE_FOLDER_DEFAULT } from '../store/thread/contract.ts';
 import type { StoreLocation } from '../store/thread/messages.ts';
 
@@ -53,10 +53,17 @@ export const REDIS_CONFIG = fields(REDIS_FIELDS);
 
 export type RedisConfig = ValueOf<typeof REDIS_CONFIG>;
 
-export function redisUrl(config: Pick<RedisConfig, 'extstore_url' | 'redis_url'>): string {
-  const { extstore_url: named, redis_url: other } = config;
-  if (named !== undefined && other !== undefined && named !== other) {
-    throw new StartFailure(78, 'extstore_url and redis_url are two names of one setting: give one of them');
-  }
+type RedisAddress = Pick<RedisConfig, 'extstore_url' | 'redis_url'>;
+
+export function redisContradictions<C extends RedisAddress>({
+  extstore_url: named,
+  redis_url: other,
+}: C): FieldProblem[] {
+  if (named === undefined || other === undefined || named === other) return [];
+  const message = 'extstore_url and redis_url are two names of one setting: give one of them.';
+  return [{ path: ['redis_url'], at: 'value', message }];
+}
+
+export function redisUrl({ extstore_url: named, redis_url: other }: RedisAddress): string {
   return named ?? other ?? REDIS_URL_DEFAULT;
 }

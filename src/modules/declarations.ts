@@ -30,10 +30,13 @@ export const DECLARATIONS: readonly ModuleDeclaration[] = [
 
 /** Modules of the product that this version does not contain yet: naming one is a start error that says so. */
 export const UNBUILT: readonly { readonly names: readonly string[]; readonly message: string }[] = [
-  unbuilt('svc-exec', 'modules::shell::ExecModule'),
+  {
+    names: ['svc-exec', 'exec'],
+    message: "A program that the engine starts is a worker with 'path' and 'scripts.start'. Replace the entry.",
+  },
   unbuilt('svc-bridge', 'modules::bridge_client::BridgeClientModule'),
   {
-    names: ['svc-http-functions', 'http-functions', 'modules::http_functions::HttpFunctionsModule'],
+    names: ['svc-http-functions', 'http-functions'],
     message: 'Functions that are a URL need no module: list internal addresses in outgoing.allow. Remove the entry.',
   },
   unbuilt('svc-telemetry', 'modules::telemetry::TelemetryModule'),

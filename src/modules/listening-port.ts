@@ -25,7 +25,7 @@ export interface ListeningPortOptions {
   readonly tls: TlsConfig | undefined;
 }
 
-type ReadTls = { readonly ok: true; readonly tls: TlsOptions } | { readonly ok: false; readonly reason: string };
+export type ReadTls = { readonly ok: true; readonly tls: TlsOptions } | { readonly ok: false; readonly reason: string };
 
 interface PortHealth {
   readonly status: ModuleHealth['status'];
@@ -160,7 +160,7 @@ export class ListeningPort {
   }
 }
 
-function readTls(config: TlsConfig, nowMs: number): ReadTls {
+export function readTls(config: TlsConfig, nowMs: number): ReadTls {
   const { cert_file: certFile, key_file: keyFile, ca_file: caFile, min_version: minVersion } = config;
   const { client_certificates: asked = 'none', client_ca_file: clientCaFile } = config;
   try {

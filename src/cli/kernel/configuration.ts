@@ -28,7 +28,7 @@ export async function readConfiguration(named: string | undefined, terminal: Ter
   const path = resolve(terminal.cwd, file);
   assertFileThere(named, terminal);
   const read = await readConfigFile(path);
-  if (!read.ok) throw invalid(file, [read.problem]);
+  if (!read.ok) throw invalidConfiguration(file, [read.problem]);
   return { file, config: check(read.text, file, terminal) };
 }
 
@@ -69,7 +69,7 @@ function load(text: string, file: string, { env }: Terminal): LoadResult {
 
 function check(text: string, file: string, terminal: Terminal): LoadedConfig {
   const result = load(text, file, terminal);
-  if (!result.ok) throw invalid(file, result.problems);
+  if (!result.ok) throw invalidConfiguration(file, result.problems);
   try {
     assertSafeToStart(result.config);
   } catch (error) {
@@ -78,7 +78,7 @@ function check(text: string, file: string, terminal: Terminal): LoadedConfig {
   return result.config;
 }
 
-function invalid(file: string, problems: readonly ConfigProblem[]): CliFailure {
+export function invalidConfiguration(file: string, problems: readonly ConfigProblem[]): CliFailure {
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
   return new CliFailure({
     code: 'CONFIG_INVALID',

@@ -22,7 +22,13 @@ export interface ModuleDeclaration<C = unknown> {
   /** The first is the default. Empty: the module takes no adapter. */
   readonly adapters: readonly AdapterDeclaration[];
   /** Settings that are valid key by key and invalid together, by the path below `config`. */
-  contradictions?(config: C): readonly FieldProblem[];
+  contradictions?(config: C, adapter?: ChosenSettings): readonly FieldProblem[];
+}
+
+/** The adapter that an entry chooses. */
+export interface ChosenSettings {
+  readonly name: string;
+  readonly config: unknown;
 }
 
 export interface AdapterDeclaration<C = unknown> {
@@ -30,4 +36,6 @@ export interface AdapterDeclaration<C = unknown> {
   readonly aliases: readonly string[];
   readonly classes: readonly string[];
   readonly config: FieldsSchema<C>;
+  /** Settings that are valid key by key and invalid together. */
+  contradictions?(config: C): readonly FieldProblem[];
 }

@@ -10,6 +10,8 @@ export interface RetryRules {
   readonly backoffMs: number;
   /** Whether the wait doubles with every attempt. */
   readonly isExponential: boolean;
+  /** The longest wait; `undefined`: an hour. */
+  readonly waitMsMax?: number | undefined;
 }
 
 export const BACKOFF_MS_MAX = 3_600_000;
@@ -18,12 +20,39 @@ const SPARE_DELIVERIES = 5;
 
 /** The wait after failed attempt `attempt` (the first is 1); `undefined`: that was the last one. */
 export function retryDelayMs(
-  { maxRetries, backoffMs, isExponential }: RetryRules,
+  { maxRetries, backoffMs, isExponential, waitMsMax = BACKOFF_MS_MAX }: RetryRules,
   attempt: number,
 ): number | undefined {
   if (attempt > maxRetries) return undefined;
   const wait = isExponential ? backoffMs * 2 ** (attempt - 1) : backoffMs;
-  return Math.min(wait, BACKOFF_MS_MAX);
+  return Math.min(wait, waitMsMax);
+}
+
+/** All waits of a job that fails every time. */
+export function totalWaitMs(retry: RetryRules): number {
+  let totalMs = 0;
+  for (let attempt = 1; attempt <= retry.maxRetries; attempt++) totalMs += retryDelayMs(retry, attempt) ?? 0;
+  return totalMs;
+}
+
+/** The rules with the highest limit of one wait with which all waits fit; unchanged if they fit anyway. */
+export function fitWaits(retry: RetryRules, totalMsMax: number): RetryRules {
+  if (totalWaitMs(retry) <= totalMsMax) return retry;
+  let [fits, exceeds] = [0, BACKOFF_MS_MAX];
+  while (exceeds - fits > 1) {
+    const middle = Math.floor((fits + exceeds) / 2);
+    if (totalWaitMs({ ...retry, waitMsMax: middle }) <= totalMsMax) fits = middle;
+    else exceeds = middle;
+  }
+  return { ...retry, waitMsMax: fits };
+}
+
+/**
+ * The limit of all waits of a job in a fifo queue on RabbitMQ. The job is held all the time, and RabbitMQ gives a job
+ * that is held for `consumerTimeoutMs` to another consumer.
+ */
+export function heldWaitsMsMax(consumerTimeoutMs: number): number {
+  return Math.floor((consumerTimeoutMs * 2) / 3);
 }
 
 export function deliveriesMax(maxRetries: number): number {

@@ -40,6 +40,8 @@ export interface ProjectWorker {
   readonly env: Readonly<Record<string, string>>;
   /** Passed to the worker as JSON in `SVC_WORKER_CONFIG`. */
   readonly config: unknown;
+  /** Its commands, in place of a manifest in its folder. */
+  readonly scripts?: WorkerCommands;
 }
 
 /** What is added to a configuration file. */

@@ -3,7 +3,7 @@
 import { fields, flag, integer, oneOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
 import { ID_BYTES_MAX } from '../../protocol/frames/limits.ts';
-import { KV_CONFIG, type KvConfig, REDIS_FIELDS } from '../adapter-settings.ts';
+import { KV_CONFIG, type KvConfig, REDIS_FIELDS, redisContradictions } from '../adapter-settings.ts';
 import { CONDITION_FIELD } from '../trigger-config.ts';
 
 export const kvAdapter: AdapterDeclaration<KvConfig> = {
@@ -27,6 +27,7 @@ export const redisAdapter: AdapterDeclaration<ValueOf<typeof redisConfig>> = {
   aliases: ['redis'],
   classes: ['modules::cron::ExtStoreCronAdapter'],
   config: redisConfig,
+  contradictions: redisContradictions,
 };
 
 const cronConfig = fields({});

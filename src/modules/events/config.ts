@@ -2,7 +2,7 @@
 
 import { fields, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { REDIS_FIELDS } from '../adapter-settings.ts';
+import { REDIS_FIELDS, redisContradictions } from '../adapter-settings.ts';
 
 const eventsConfig = fields({});
 const redisConfig = fields(REDIS_FIELDS);
@@ -19,6 +19,7 @@ export const redisAdapter: AdapterDeclaration<ValueOf<typeof redisConfig>> = {
   aliases: ['redis'],
   classes: ['modules::pubsub::ExtStoreAdapter'],
   config: redisConfig,
+  contradictions: redisContradictions,
 };
 
 export const eventsDeclaration = {

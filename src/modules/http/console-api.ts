@@ -1,4 +1,5 @@
-// The paths below `/_console/`: for the console and for tools (X3, X4). The same rules hold for routes of workers (T10).
+// The paths below `/_console/`, for the console and for tools, under the rules X3 and X4. Routes of workers may be there
+// too (T10).
 
 import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';

@@ -126,6 +126,9 @@ export const otelConfig = fields({
   service_name: optional(text({ bytesMax: 256, help: "The engine's own name, svc. OTEL_SERVICE_NAME" })),
   service_version: optional(text({ bytesMax: 256, help: 'SERVICE_VERSION' })),
   service_namespace: optional(text({ bytesMax: 256, help: 'SERVICE_NAMESPACE' })),
+  service_instance_id: optional(
+    text({ bytesMax: 256, help: 'Distinguishes engines of one service in exported telemetry. SERVICE_INSTANCE_ID' }),
+  ),
   exporter: optional(
     oneOf(WORDS.exporter, { help: 'Where spans go: otlp in an entry, memory without one. OTEL_EXPORTER_TYPE' }),
   ),

@@ -111,7 +111,7 @@ function warnOfUnmeasured({ alerts, metrics }: TelemetrySettings, logger: Module
 }
 
 function identityOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceIdentity {
-  const { serviceName, serviceVersion, serviceNamespace } = resource;
+  const { serviceName, serviceVersion, serviceNamespace, serviceInstanceId } = resource;
   const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
   return {
     serviceName,
@@ -119,6 +119,7 @@ function identityOf({ resource }: TelemetrySettings, { version, environment }: M
     resource: {
       'service.name': serviceName,
       ...(serviceNamespace !== undefined && { 'service.namespace': serviceNamespace }),
+      ...(serviceInstanceId !== undefined && { 'service.instance.id': serviceInstanceId }),
       ...(serviceVersion !== undefined && { 'service.version': serviceVersion }),
       ...(deployment && { 'deployment.environment': deployment }),
     },

@@ -42,6 +42,7 @@ export function resolveTelemetry(config: OtelConfig, env: Environment, isDropIn 
       serviceName: config.service_name ?? read.text('OTEL_SERVICE_NAME') ?? 'svc',
       serviceVersion: config.service_version ?? read.text('SERVICE_VERSION'),
       serviceNamespace: config.service_namespace ?? read.text('SERVICE_NAMESPACE'),
+      serviceInstanceId: config.service_instance_id ?? read.text('SERVICE_INSTANCE_ID'),
     },
     traces: tracesOf(config, read, isAsked),
     sampling: samplingOf(config, read),

@@ -9,7 +9,14 @@ import { dirname, join, resolve } from 'node:path';
 import { readManifest } from '../../config/manifest.ts';
 import { formatProblem } from '../../config/problem.ts';
 import { readConfigFile } from '../../config/read-file.ts';
-import { MANIFEST_FILE, type WorkerCommands, type WorkerManifest } from '../../core/workers/worker-manifest.ts';
+import { checkValue } from '../../core/config-fields/fields-check.ts';
+import {
+  MANIFEST_FILE,
+  manifestSchema,
+  type ProjectWorker,
+  type WorkerCommands,
+  type WorkerManifest,
+} from '../../core/workers/worker-manifest.ts';
 
 export interface Project {
   readonly folder: string;
@@ -26,6 +33,14 @@ export async function readProject(path: string): Promise<Project> {
   const read = readManifest(text.text, file);
   if (!read.ok) throw new Error(read.problems.map((problem) => formatProblem(problem)).join('\n'));
   return { folder, manifest: read.manifest, commands: read.commands };
+}
+
+/** The project of an entry: its folder and the commands of the entry itself, or of the manifest in the folder. */
+export async function projectOf({ name, scripts }: ProjectWorker, path: string): Promise<Project> {
+  if (scripts === undefined) return await readProject(path);
+  const checked = checkValue(manifestSchema, { name, runtime: { kind: 'shell' }, scripts });
+  if (!checked.ok) throw new Error(`The commands of the worker '${name}' are no manifest`);
+  return { folder: resolve(path), manifest: checked.value, commands: scripts };
 }
 
 const MARK = join('.svc', 'installed');

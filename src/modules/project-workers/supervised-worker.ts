@@ -13,7 +13,7 @@ import type { ProjectWorker } from '../../core/workers/worker-manifest.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import { type StartedProcess, startProcess } from '../../effects/worker-process.ts';
-import { needsInstall, type Project, readProject, rememberInstall } from './project.ts';
+import { needsInstall, type Project, projectOf, rememberInstall } from './project.ts';
 
 export interface SupervisionContext {
   readonly clock: Clock;
@@ -143,7 +143,7 @@ export class SupervisedWorker {
     await this.#predecessorsEnd;
     if (!isCurrent()) return;
     try {
-      const project = await readProject(this.#context.base(this.entry.path));
+      const project = await projectOf(this.entry, this.#context.base(this.entry.path));
       if (!isCurrent()) return;
       this.#project = project;
       if (project.manifest.name !== this.entry.name) {

@@ -6,6 +6,7 @@ import type { ModuleDeclaration } from '../../core/config-fields/module-declarat
 import type { EnqueueRules } from '../../core/queue/shapes.ts';
 import { BACKOFF_MS_MAX, type RetryRules } from '../../core/queue/waits.ts';
 import { CALL_TIMEOUT_MS_MAX, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
+import type { ChosenAdapter } from '../module.ts';
 import { QUEUE_ADAPTERS } from './adapters/catalogue.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,6 +25,9 @@ const queueFields = fields({
     max: BACKOFF_MS_MAX,
     help: 'Wait after the first failed attempt; doubles with each attempt, up to an hour',
   }),
+  backoff_max_ms: optional(
+    integer({ min: 0, max: BACKOFF_MS_MAX, help: 'Longest wait between two attempts; an hour if omitted' }),
+  ),
   job_timeout_ms: integer({
     default: 900_000,
     min: 1,
@@ -77,8 +81,10 @@ export const queueDeclaration = {
   alwaysLoaded: false,
   config: queueConfig,
   adapters: QUEUE_ADAPTERS.map(({ declaration }) => declaration),
-  contradictions: ({ queue_configs: queues }) =>
-    Object.entries(queues).flatMap(([name, queue]) => wrongOf(name, queue)),
+  contradictions: (config, adapter) => [
+    ...Object.entries(config.queue_configs).flatMap(([name, queue]) => wrongOf(name, queue)),
+    ...(adapter === undefined ? [] : adapterOffences(config, adapter)),
+  ],
 } satisfies ModuleDeclaration<QueueModuleConfig>;
 
 function wrongOf(name: string, { type, message_group_field: group, priority_field: priority }: QueueFields) {
@@ -97,6 +103,15 @@ function wrongOf(name: string, { type, message_group_field: group, priority_fiel
   return problems;
 }
 
+/** Queues that the adapter cannot keep. */
+function adapterOffences(config: QueueModuleConfig, adapter: ChosenAdapter): FieldProblem[] {
+  const definition = QUEUE_ADAPTERS.find(({ declaration }) => declaration.name === adapter.name);
+  return configuredQueues(config).flatMap((settings) => {
+    const message = definition?.queueOffence(settings, adapter);
+    return message === undefined ? [] : [{ path: ['queue_configs', settings.name], at: 'key', message }];
+  });
+}
+
 /** A queue in the form that its runner and its store need. */
 export interface QueueSettings {
   readonly name: string;
@@ -112,7 +127,12 @@ export function settingsOf(name: string, queue: QueueFields): QueueSettings {
     name,
     isFifo: queue.type === 'fifo',
     concurrency: queue.concurrency,
-    retry: { maxRetries: queue.max_retries, backoffMs: queue.backoff_ms, isExponential: true },
+    retry: {
+      maxRetries: queue.max_retries,
+      backoffMs: queue.backoff_ms,
+      isExponential: true,
+      ...(queue.backoff_max_ms !== undefined && { waitMsMax: queue.backoff_max_ms }),
+    },
     jobTimeoutMs: queue.job_timeout_ms,
     rules: {
       maxJobs: queue.max_jobs,
@@ -137,6 +157,7 @@ export const QUEUE_DEFAULTS: QueueFields = {
   type: 'standard',
   message_group_field: undefined,
   backoff_ms: 1_000,
+  backoff_max_ms: undefined,
   job_timeout_ms: 900_000,
   unroutable_ttl_ms: DAY_MS,
   max_jobs: 1_000_000,

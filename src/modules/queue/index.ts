@@ -111,6 +111,14 @@ async function openQueues({ router, logger }: ModuleContext, { adapter, queues, 
   }
 }
 
+/** The longest wait of each queue that has a limit below an hour: by its settings, or by RabbitMQ in drop-in mode. */
+function limitedWaits(queues: Queues): { longest_wait_ms?: Record<string, number> } {
+  const limits = queues.all.flatMap(({ settings: { name, retry } }) =>
+    retry.waitMsMax === undefined ? [] : [[name, retry.waitMsMax] as const],
+  );
+  return limits.length === 0 ? {} : { longest_wait_ms: Object.fromEntries(limits) };
+}
+
 function healthOf(adapter: QueueAdapter, queues: Queues, running: number): ModuleHealth {
   return {
     status: adapter.trouble === undefined ? 'healthy' : 'unhealthy',
@@ -119,6 +127,7 @@ function healthOf(adapter: QueueAdapter, queues: Queues, running: number): Modul
       ...adapter.location,
       queues: queues.all.filter(({ settings }) => isNamedQueue(settings.name)).length,
       running,
+      ...limitedWaits(queues),
       ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
     },
   };

@@ -12,6 +12,7 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import { isTopicQueue, topicQueue } from '../../core/queue/queue-names.ts';
 import type { StoredSubscription } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
+import { fitWaits } from '../../core/queue/waits.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
@@ -176,6 +177,20 @@ export class Topics {
     return { queue: topicQueue(topic, ''), rules, functionId: 'no_subscriber', delayMs: 0, isKept: true };
   }
 
+  /** In drop-in mode the waits of a fifo queue are limited to what the adapter allows, and not refused (Q4). */
+  #settings(queue: string, subscriber: Subscriber): QueueSettings {
+    const { adapter, router, logger } = this.#context;
+    const settings = topicSettings(queue, subscriber, this.#ttlMs);
+    if (!router.isDropIn || !settings.isFifo || adapter.fifoWaitsMsMax === undefined) return settings;
+    const retry = fitWaits(settings.retry, adapter.fifoWaitsMsMax);
+    if (retry === settings.retry) return settings;
+    logger.warn('The waits of a subscription are limited, as all of them have to fit into the time limit of RabbitMQ', {
+      topic: subscriber.topic,
+      longest_wait_ms: retry.waitMsMax,
+    });
+    return { ...settings, retry };
+  }
+
   /** A subscriber of an earlier run: until it is back, its copies only wait or expire. */
   #hold(topic: string, functionId: string, endsMs: number): void {
     const settings = topicSettings(topicQueue(topic, functionId), undefined, this.#ttlMs);
@@ -241,7 +256,7 @@ export class Topics {
     const isNew = known === undefined || known.bindings.size === 0;
     // Of several the first says how it is delivered, but a restricted one does not for a trusted one.
     const takesOver = !isNew && owner?.access === undefined && [...known.bindings].every(isRestricted);
-    const settings = topicSettings(topicQueue(topic, functionId), config, this.#ttlMs);
+    const settings = this.#settings(topicQueue(topic, functionId), config);
     const subscription = isNew
       ? this.#add(topic, functionId, { rules: settings.rules, delayMs, endsMs: undefined })
       : known;

@@ -1,6 +1,6 @@
 import { fields, flag, integer, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig } from '../adapter-settings.ts';
+import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig, redisContradictions } from '../adapter-settings.ts';
 
 const MIB = 1024 * 1024;
 
@@ -29,6 +29,7 @@ export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   aliases: ['redis'],
   classes: ['modules::state::adapters::ExtStoreAdapter'],
   config: REDIS_CONFIG,
+  contradictions: redisContradictions,
 };
 
 export const stateDeclaration = {

@@ -2,7 +2,7 @@
 
 import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig } from '../adapter-settings.ts';
+import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig, redisContradictions } from '../adapter-settings.ts';
 import { TLS_FIELD } from '../tls-settings.ts';
 
 const streamConfig = fields({
@@ -30,6 +30,7 @@ export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   aliases: ['redis'],
   classes: ['modules::stream::adapters::ExtStoreAdapter'],
   config: REDIS_CONFIG,
+  contradictions: redisContradictions,
 };
 
 export const streamDeclaration = {

@@ -10,7 +10,7 @@ describe('problems of the top level', () => {
     ['port: 49134', "1:1 port: Unknown key 'port'. Known keys: workers, modules, threads, compat"],
     ['threads: 0', "1:10 threads: Must be an integer of at least 1 or 'auto', found the number 0."],
     ['threads: many', "1:10 threads: Must be an integer of at least 1 or 'auto', found the text 'many'."],
-    ['compat: iij', "1:9 compat: Must be 'iii', found the text 'iij'."],
+    ['compat: iij', "1:9 compat: Must be 'iii' or 'none', found the text 'iij'."],
     ['strict: yes', "1:9 strict: Must be true or false, found the text 'yes'."],
     ['bridge_token: short', '1:15 bridge_token: Must be text of at least 32 bytes, found text of 5 bytes.'],
     ['allowed_hosts: localhost', "1:16 allowed_hosts: Must be a list, found the text 'localhost'."],

@@ -2,18 +2,27 @@
 
 import { describeConfig, effectiveConfig } from '../../../config/describe.ts';
 import { configurationSchema } from '../../../config/json-schema.ts';
+import { systemClock } from '../../../effects/clock.ts';
+import { offlineRefusals } from '../../../engine/offline-checks.ts';
 import { declareModules, securityWarnings } from '../../../engine/start-checks.ts';
 import { defineCommand } from '../../kernel/command.ts';
 import { CONFIG_FLAGS, defaultConfiguration, readConfiguration } from '../../kernel/configuration.ts';
-import { EXIT, usageFailure } from '../../kernel/failures.ts';
+import { CliFailure, EXIT, type ExitCode, usageFailure } from '../../kernel/failures.ts';
 import { stripUnsafe, stripUnsafeLines } from '../../text/display-text.ts';
 import type { Column } from '../../text/table.ts';
+import { type ConnectFinding, connectFindings } from './config-connect.ts';
 
 export const configCheck = defineCommand({
   name: 'config check',
   summary: 'Check the configuration file.',
-  details: ['Reports every problem with line, column and path, and gives the warnings of svc start. Starts nothing.'],
-  flags: CONFIG_FLAGS,
+  details: [
+    'Reports every problem with line, column and path, and gives the warnings of svc start. Starts nothing.',
+    'Certificates, places of stores and variables of the environment are looked at; ports and brokers with --connect.',
+  ],
+  flags: {
+    ...CONFIG_FLAGS,
+    connect: { kind: 'switch', help: 'Also try whether the ports are free and the brokers answer.' },
+  },
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc config check', shows: 'Checks svc-config.yaml in the current folder.' },
@@ -21,18 +30,47 @@ export const configCheck = defineCommand({
       line: 'svc config check --config staging.yaml --json',
       shows: 'The same for a script; exit code 78 on a problem.',
     },
+    { line: 'svc config check --connect', shows: 'Also tries the ports and the brokers.' },
   ],
-  exitCodes: [EXIT.configuration],
+  exitCodes: [EXIT.configuration, EXIT.conflict, EXIT.dependency],
   async run({ flags, output, terminal }) {
     const { file, config } = await readConfiguration(flags.config, terminal);
+    const world = { env: terminal.env, nowMs: systemClock.nowMs(), folder: terminal.cwd };
+    const refusals = offlineRefusals(config, world);
+    if (refusals.length > 0) throw refusedStart(file, refusals);
     const modules = config.modules.map((module) => module.name);
     const warnings = securityWarnings(config);
     const listed = modules.length === 0 ? 'default modules only' : modules.join(', ');
-    output.printDocument({ valid: true, file, modules, warnings }, `${file} is valid: ${listed}.`);
+    const connections = flags.connect ? await connectFindings(config) : undefined;
+    const lines = [`${file} is valid: ${listed}.`, ...(connections ?? []).map(lineOf)];
+    const document = { valid: true, file, modules, warnings, ...(connections !== undefined && { connections }) };
+    output.printDocument(document, lines.join('\n'));
     for (const warning of warnings) output.warn(warning);
-    return EXIT.done;
+    return exitCodeOf(connections ?? []);
   },
 });
+
+function refusedStart(file: string | undefined, refusals: readonly string[]): CliFailure {
+  const count = refusals.length === 1 ? 'a reason' : `${refusals.length} reasons`;
+  return new CliFailure({
+    code: 'CONFIG_INVALID',
+    message: `The engine would not start, for ${count}:`,
+    exitCode: EXIT.configuration,
+    lines: refusals.flatMap((refusal) => stripUnsafeLines(refusal).split('\n')),
+    details: { file, refusals },
+  });
+}
+
+function lineOf({ module, what, problem }: ConnectFinding): string {
+  return stripUnsafe(`${problem === undefined ? 'ok' : 'FAIL'}  ${module}: ${what}${problem ? `: ${problem}` : ''}`);
+}
+
+/** A port in use is reported first, as a start would. */
+function exitCodeOf(findings: readonly ConnectFinding[]): ExitCode {
+  const failed = findings.filter(({ problem }) => problem !== undefined);
+  if (failed.some(({ kind }) => kind === 'port')) return EXIT.conflict;
+  return failed.length === 0 ? EXIT.done : EXIT.dependency;
+}
 
 type SourcedValue = ReturnType<typeof describeConfig>['values'][number];
 

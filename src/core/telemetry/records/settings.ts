@@ -71,6 +71,7 @@ export interface ResourceSettings {
   readonly serviceName: string;
   readonly serviceVersion: string | undefined;
   readonly serviceNamespace: string | undefined;
+  readonly serviceInstanceId: string | undefined;
 }
 
 /** Ended spans and logs are kept on the disk as well. */

@@ -16,12 +16,14 @@ import type {
 import type { RetryRules } from '../../../core/queue/waits.ts';
 import type { Payload } from '../../../protocol/payload/payload.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from '../../module.ts';
-import type { QueueCapabilities } from './capabilities.ts';
+import { lackOf, type QueueCapabilities } from './capabilities.ts';
 
 export interface QueueAdapter extends QueueCapabilities {
   readonly name: string;
   /** Why jobs can be neither enqueued nor claimed now; `undefined`: they can. */
   readonly trouble: string | undefined;
+  /** The limit of all waits of one job of a fifo queue; absent: none. */
+  readonly fifoWaitsMsMax?: number;
   /** Where the jobs are, for health: never a credential. */
   readonly location: Readonly<Record<string, string>>;
   /**
@@ -88,9 +90,20 @@ export interface Advanced {
   readonly died: number;
 }
 
+/** What is known of an adapter before it is built, for the check of a file. */
+export interface QueueAdapterRules<C> {
+  /** Why it cannot keep the queue. */
+  queueOffence?(queue: CheckedQueue, config: C): string | undefined;
+  readonly lacksPriorities?: boolean;
+}
+
+export type CheckedQueue = Pick<QueueKind, 'isFifo' | 'retry' | 'jobTimeoutMs' | 'rules'> & { readonly name: string };
+
 /** An entry of `catalogue.ts`: the settings of an adapter, and its code. */
 export interface QueueAdapterDefinition {
   readonly declaration: AdapterDeclaration;
+  /** Why it cannot keep the queue, as far as that is known without building it. */
+  queueOffence(queue: CheckedQueue, chosen: ChosenAdapter): string | undefined;
   /** `undefined`: the file chooses another adapter. */
   create(context: ModuleContext, chosen: ChosenAdapter | undefined): QueueAdapter | undefined;
 }
@@ -99,9 +112,18 @@ export interface QueueAdapterDefinition {
 export function defineQueueAdapter<C>(
   declaration: AdapterDeclaration<C>,
   create: (context: ModuleContext, config: C) => QueueAdapter,
+  rules: QueueAdapterRules<C> = {},
 ): QueueAdapterDefinition {
   return {
     declaration,
+    queueOffence(queue, chosen) {
+      const config = adapterConfig(chosen, declaration);
+      if (config === undefined) return undefined;
+      if (rules.lacksPriorities === true && queue.rules.priorityField !== undefined) {
+        return `priority_field is invalid: ${lackOf(declaration, 'priorities')}`;
+      }
+      return rules.queueOffence?.(queue, config);
+    },
     create(context, chosen) {
       const config = adapterConfig(chosen, declaration);
       return config === undefined ? undefined : create(context, config);

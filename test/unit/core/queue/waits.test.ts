@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   type ClockReading,
   deliveriesMax,
+  fitWaits,
   retryDelayMs,
   type SteadyReading,
   steadyTime,
+  totalWaitMs,
 } from '../../../../src/core/queue/waits.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
 
@@ -24,6 +26,17 @@ describe('the wait after a failed attempt', () => {
   test('[Q4] is at most an hour', () => {
     const rules = { maxRetries: 100, backoffMs: 3_000, isExponential: true };
     for (const attempt of [12, 50, 100]) expect(retryDelayMs(rules, attempt)).toBe(3_600_000);
+  });
+
+  test('[Q4] has the highest limit with which all waits of a job fit a given time', () => {
+    forEachSeed(300, (random) => {
+      const rules = { maxRetries: random.below(101), backoffMs: random.below(3_600_001), isExponential: true };
+      const totalMsMax = random.below(10_000_000);
+      const fitted = fitWaits(rules, totalMsMax);
+      expect(totalWaitMs(fitted)).toBeLessThanOrEqual(totalMsMax);
+      if (totalWaitMs(rules) <= totalMsMax) expect(fitted).toBe(rules);
+      else expect(totalWaitMs({ ...rules, waitMsMax: (fitted.waitMsMax ?? 0) + 1 })).toBeGreaterThan(totalMsMax);
+    });
   });
 
   test('is constant with a fixed backoff', () => {

@@ -7,6 +7,7 @@
 import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { BrokerJob } from '../../../../core/queue/records.ts';
 import type { EnqueueAnswer, EnqueueRules, QueueStats } from '../../../../core/queue/shapes.ts';
+import { heldWaitsMsMax } from '../../../../core/queue/waits.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import { atMost } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
@@ -58,6 +59,7 @@ interface Connected {
 
 export class RabbitQueues implements QueueAdapter {
   readonly name = 'rabbitmq';
+  readonly fifoWaitsMsMax: number;
   readonly #options: RabbitQueueOptions;
   readonly #receipts: Receipts;
   readonly #consumers = new Map<string, QueueConsumer>();
@@ -132,6 +134,7 @@ export class RabbitQueues implements QueueAdapter {
   };
 
   constructor(options: RabbitQueueOptions) {
+    this.fifoWaitsMsMax = heldWaitsMsMax(options.consumerTimeoutMs);
     this.#options = options;
     this.#receipts = new Receipts(options.clock, options.random);
   }

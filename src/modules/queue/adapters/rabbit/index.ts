@@ -1,8 +1,11 @@
 // The adapter `rabbitmq`: its settings, and how the engine builds it.
 
 import { fields, integer, optional, text, url } from '../../../../core/config-fields/fields.ts';
+import type { FieldProblem } from '../../../../core/config-fields/fields-check.ts';
+import { rabbitAddressOffence } from '../../../../core/queue/rabbit-address.ts';
 import { defineQueueAdapter } from '../adapter.ts';
 import { RabbitQueues } from './adapter.ts';
+import { kindOffence } from './limits.ts';
 
 /** Fields of the adapter of `iii` that have no meaning here. */
 const UNUSED = 'Accepted and not used: set it in queue_configs';
@@ -22,7 +25,13 @@ const config = fields({
 });
 
 export const rabbitQueues = defineQueueAdapter(
-  { name: 'rabbitmq', aliases: [], classes: ['modules::queue::RabbitMQAdapter'], config },
+  {
+    name: 'rabbitmq',
+    aliases: [],
+    classes: ['modules::queue::RabbitMQAdapter'],
+    config,
+    contradictions: ({ amqp_url: address }) => addressProblems(address),
+  },
   ({ clock, logger, random }, settings) =>
     new RabbitQueues({
       async createLink(purpose, onUp) {
@@ -35,4 +44,13 @@ export const rabbitQueues = defineQueueAdapter(
       random,
       logger,
     }),
+  {
+    queueOffence: ({ name, ...kind }, { consumer_timeout_ms: timeoutMs }) => kindOffence(name, kind, timeoutMs),
+    lacksPriorities: true,
+  },
 );
+
+function addressProblems(address: string): FieldProblem[] {
+  const message = rabbitAddressOffence(address);
+  return message === undefined ? [] : [{ path: ['amqp_url'], at: 'value', message: `${message}.` }];
+}

@@ -2,28 +2,28 @@
 // full. Refused at the start or for each job, never ignored silently. `docs/queues.md` lists it for users.
 
 import type { EnqueueRefused, EnqueueRules } from '../../../../core/queue/shapes.ts';
-import { retryDelayMs } from '../../../../core/queue/waits.ts';
+import { heldWaitsMsMax, totalWaitMs } from '../../../../core/queue/waits.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { JobToKeep, QueueKind } from '../adapter.ts';
 import { type Topology, WAIT_MS_MAX } from './topology.ts';
 
-/** The share of the time after which RabbitMQ gives a job to another consumer. */
-const SHARE_OF_TIMEOUT = 2 / 3;
-
 /** Why the queue cannot be kept here. */
-export function kindOffence(queue: string, kind: QueueKind, consumerTimeoutMs: number): string | undefined {
+export function kindOffence(
+  queue: string,
+  kind: Pick<QueueKind, 'isFifo' | 'retry' | 'jobTimeoutMs'>,
+  consumerTimeoutMs: number,
+): string | undefined {
   const { isFifo, retry, jobTimeoutMs } = kind;
   if (jobTimeoutMs >= consumerTimeoutMs) {
     const text = `job_timeout_ms ${jobTimeoutMs} of the queue '${queue}' must be below consumer_timeout_ms`;
     return `${text} ${consumerTimeoutMs}: RabbitMQ gives a job that takes longer to another consumer`;
   }
   if (!isFifo) return undefined;
-  const limitMs = Math.floor(consumerTimeoutMs * SHARE_OF_TIMEOUT);
-  let totalMs = 0;
-  for (let attempt = 1; attempt <= retry.maxRetries; attempt++) totalMs += retryDelayMs(retry, attempt) ?? 0;
+  const limitMs = heldWaitsMsMax(consumerTimeoutMs);
+  const totalMs = totalWaitMs(retry);
   if (totalMs <= limitMs) return undefined;
   const text = `The waits of the fifo queue '${queue}' add up to ${totalMs} ms, over two thirds of consumer_timeout_ms`;
-  return `${text} (${limitMs} ms): lower backoff_ms or max_retries`;
+  return `${text} (${limitMs} ms): lower backoff_ms, backoff_max_ms or max_retries`;
 }
 
 /** Why the job cannot be kept here. */

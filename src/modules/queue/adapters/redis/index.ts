@@ -1,7 +1,7 @@
 // The adapter `extstore`: its settings, and how the engine builds it.
 
 import { fields, integer } from '../../../../core/config-fields/fields.ts';
-import { REDIS_FIELDS, redisUrl } from '../../../adapter-settings.ts';
+import { REDIS_FIELDS, redisContradictions, redisUrl } from '../../../adapter-settings.ts';
 import { defineQueueAdapter } from '../adapter.ts';
 import { RedisQueues } from './adapter.ts';
 
@@ -21,6 +21,7 @@ export const redisQueues = defineQueueAdapter(
     aliases: ['redis'],
     classes: ['modules::queue::ExtStoreAdapter', 'modules::queue::RedisAdapter'],
     config,
+    contradictions: redisContradictions,
   },
   ({ clock, logger, random }, settings) =>
     new RedisQueues({
