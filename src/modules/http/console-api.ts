@@ -1,5 +1,4 @@
-// The paths below `/_console/`, for the console and for tools, under the rules X3 and X4. Routes of workers may be there
-// too (T10).
+// The paths below `/_console/`: for the console and for tools (X3, X4). Routes of workers have the same rules (T10).
 
 import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/access/origin.ts';
 import { equalSecrets } from '../../effects/random.ts';
