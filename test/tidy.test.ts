@@ -133,6 +133,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/sdk/node/socket-node.ts',
     'src/sdk/node/platform-node.ts',
     'src/transport/node/ws-library.ts',
+    'src/effects/engine-link.ts',
     'src/console/server/sockets.ts',
   ],
   // A page that uses the hooks has it already.

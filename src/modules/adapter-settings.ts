@@ -1,6 +1,16 @@
 // The settings of the adapters that modules share: `kv`, a store on this machine, and `extstore`, a Redis.
 
-import { fields, flag, integer, oneOf, optional, text, url, type ValueOf } from '../core/config-fields/fields.ts';
+import {
+  fields,
+  flag,
+  integer,
+  oneOf,
+  optional,
+  secretText,
+  text,
+  url,
+  type ValueOf,
+} from '../core/config-fields/fields.ts';
 import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { STORE_FOLDER_DEFAULT } from '../store/thread/contract.ts';
 import type { StoreLocation } from '../store/thread/messages.ts';
@@ -40,6 +50,13 @@ export function locationOf(config: KvConfig): StoreLocation {
   const { file_path: folder, reserve_bytes: reserveBytes, any_file_system: anyFileSystem } = config;
   return { kind: 'directory', folder, reserveBytes, anyFileSystem };
 }
+
+export const BRIDGE_CONFIG = fields({
+  bridge_url: url({ help: 'Worker port of the engine that keeps the data: ws://host:49134' }),
+  token: optional(secretText({ bytesMin: 1, help: 'bridge_token of that engine' })),
+});
+
+export type BridgeConfig = ValueOf<typeof BRIDGE_CONFIG>;
 
 const REDIS_URL_DEFAULT = 'redis://localhost:6379';
 

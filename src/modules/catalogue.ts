@@ -1,6 +1,7 @@
 // The code of every module that the engine knows, as an explicit list: modules are not found by scanning.
 // `declarations.ts` says what a configuration may contain for each.
 
+import { bridgeModule } from './bridge/index.ts';
 import { consoleModule } from './console/index.ts';
 import { cronModule } from './cron/index.ts';
 import { engineModule } from './engine/index.ts';
@@ -26,4 +27,5 @@ export const MODULES: readonly ModuleDefinition[] = [
   cronModule,
   streamModule,
   httpModule,
+  bridgeModule,
 ];

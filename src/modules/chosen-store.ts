@@ -2,9 +2,12 @@
 // Redis, which the module opens itself.
 
 import type { AdapterDeclaration } from '../core/config-fields/module-declaration.ts';
+import type { Cause } from '../router/builtin.ts';
+import { BridgedState } from '../store/bridge/state.ts';
+import { BridgedStreams } from '../store/bridge/streams.ts';
 import { RedisStore } from '../store/redis/store.ts';
-import type { Store, StoreLimits } from '../store/thread/contract.ts';
-import { type KvConfig, locationOf, type RedisConfig, redisUrl } from './adapter-settings.ts';
+import type { Store, StoreEvent, StoreLimits } from '../store/thread/contract.ts';
+import { type BridgeConfig, type KvConfig, locationOf, type RedisConfig, redisUrl } from './adapter-settings.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from './module.ts';
 
 export interface ChosenStore {
@@ -13,6 +16,8 @@ export interface ChosenStore {
   readonly adapter: string;
   start(): Promise<void>;
   stop(): void;
+  /** Reports events of the stream to `changed` from now on, until the returned function is called. Absent: not needed. */
+  follow?(stream: string): () => void;
 }
 
 export interface StoreChoice {
@@ -20,9 +25,14 @@ export interface StoreChoice {
   readonly kv: AdapterDeclaration<KvConfig>;
   readonly redis: AdapterDeclaration<RedisConfig>;
   /** What the store is for. */
-  readonly purpose: string;
+  readonly purpose: 'state' | 'streams';
   readonly limits: Partial<StoreLimits>;
   readonly isWatched: boolean;
+  readonly bridge: {
+    readonly declaration: AdapterDeclaration<BridgeConfig>;
+    /** A change on the engine that keeps the data, also one that was made through this engine. */
+    changed(events: readonly StoreEvent[], cause: Cause): void;
+  };
 }
 
 export function chooseStore(context: ModuleContext, choice: StoreChoice): ChosenStore {
@@ -33,6 +43,8 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
     const store = context.stores.open(locationOf(kv), limits);
     return { store, adapter, start: async () => {}, stop: () => {} };
   }
+  const bridged = adapterConfig(chosen, choice.bridge.declaration);
+  if (bridged !== undefined) return bridgedStore(context, choice, bridged);
   const redis = adapterConfig(chosen, choice.redis);
   if (redis === undefined)
     throw new Error(`The loader accepted an adapter of ${purpose} that does not exist: ${adapter}`);
@@ -50,4 +62,21 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
     counters: router,
   });
   return { store, adapter, start: () => store.start(), stop: () => store.stop() };
+}
+
+function bridgedStore(
+  { clock, random, logger, router, version }: ModuleContext,
+  { purpose, bridge }: StoreChoice,
+  { bridge_url: url, token }: BridgeConfig,
+): ChosenStore {
+  const { isDropIn } = router;
+  const options = { url, token, isDropIn, version, clock, random, logger, changed: bridge.changed };
+  const adapter = bridge.declaration.name;
+  if (purpose === 'state') {
+    const store = new BridgedState({ ...options, purpose });
+    return { store, adapter, start: async () => store.start(), stop: () => store.stop() };
+  }
+  const store = new BridgedStreams({ ...options, purpose });
+  const follow = (stream: string): (() => void) => store.follow(stream);
+  return { store, adapter, start: async () => store.start(), stop: () => store.stop(), follow };
 }

@@ -2,6 +2,7 @@
 // can check a file without starting anything. In the order of `catalogue.ts`.
 
 import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
+import { bridgeDeclaration } from './bridge/config.ts';
 import { consoleDeclaration } from './console/config.ts';
 import { cronDeclaration } from './cron/config.ts';
 import { engineFunctionsDeclaration } from './engine/config.ts';
@@ -26,6 +27,7 @@ export const DECLARATIONS: readonly ModuleDeclaration[] = [
   cronDeclaration,
   streamDeclaration,
   httpDeclaration,
+  bridgeDeclaration,
 ];
 
 /** Modules of the product that this version does not contain yet: naming one is a start error that says so. */
@@ -34,7 +36,6 @@ export const UNBUILT: readonly { readonly names: readonly string[]; readonly mes
     names: ['svc-exec', 'exec'],
     message: "A program that the engine starts is a worker with 'path' and 'scripts.start'. Replace the entry.",
   },
-  unbuilt('svc-bridge', 'modules::bridge_client::BridgeClientModule'),
   {
     names: ['svc-http-functions', 'http-functions'],
     message: 'Functions that are a URL need no module: list internal addresses in outgoing.allow. Remove the entry.',

@@ -1,3 +1,4 @@
+import { builtinEntry } from '../router/builtin.ts';
 import type { RouterContext } from '../router/context.ts';
 import { addModuleType, removeModuleType } from '../router/triggers/triggers.ts';
 import type { EngineModule } from './module.ts';
@@ -6,11 +7,7 @@ type Offered = Pick<EngineModule, 'functions' | 'triggerTypes'>;
 
 /** Registers what a module offers with the router, under the module's name. */
 export function plugIn(context: RouterContext, module: string, offered: Offered): void {
-  for (const handler of offered.functions) {
-    const { id, description } = handler;
-    const spec = { description, requestFormat: undefined, responseFormat: undefined, metadata: undefined };
-    context.functions.addBuiltin({ kind: 'builtin', id, module, spec, handler });
-  }
+  for (const handler of offered.functions) context.functions.addBuiltin(builtinEntry(module, handler));
   for (const type of offered.triggerTypes) addModuleType(context, type);
 }
 

@@ -6,6 +6,7 @@ import type { KeptRights } from '../core/access/kept-rights.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { Executor } from '../core/calls/select-worker.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
+import type { BuiltinFunction } from '../core/registry/function-table.ts';
 import type { TriggerBinding, TriggerTypeSpec } from '../core/registry/trigger-table.ts';
 import type { OpenSpan } from '../core/telemetry/spans/span-rows.ts';
 import type { EnqueueAction, TriggerOrigin } from '../protocol/frames/frames.ts';
@@ -19,6 +20,8 @@ import type { Session } from './session/session.ts';
 export interface BuiltinDefinition {
   readonly id: string;
   readonly description: string;
+  /** Shown in lists, and seen by rules that go by metadata. */
+  readonly metadata?: RawJson;
   /** Limits of the payload, checked before it is parsed. Absent: only the limits of frames apply. */
   readonly payloadLimits?: PayloadLimits;
   handle(payload: unknown, call: BuiltinCall): unknown;
@@ -32,10 +35,19 @@ export interface BuiltinDefinition {
 export interface RawBuiltinDefinition {
   readonly id: string;
   readonly description: string;
+  /** Shown in lists, and seen by rules that go by metadata. */
+  readonly metadata?: RawJson;
   handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void;
 }
 
 export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition;
+
+/** Its entry in the table of functions. */
+export function builtinEntry(module: string, handler: AnyBuiltin): BuiltinFunction<AnyBuiltin> {
+  const { id, description, metadata } = handler;
+  const spec = { description, requestFormat: undefined, responseFormat: undefined, metadata };
+  return { kind: 'builtin', id, module, spec, handler };
+}
 
 /** The place of a call, job or event in its chain of calls. What it causes gets this context. */
 export interface Cause {

@@ -14,7 +14,17 @@ import type { WorkerAnnouncement } from '../protocol/frames/frames.ts';
 import { REGISTRATION_BYTES_MAX } from '../protocol/frames/limits.ts';
 import { type RawJson, rawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
-import type { Binding, Cause, JobRequest, JobTaker, JobTarget, ModuleTriggerType, QueueJudge } from './builtin.ts';
+import {
+  type AnyBuiltin,
+  type Binding,
+  builtinEntry,
+  type Cause,
+  type JobRequest,
+  type JobTaker,
+  type JobTarget,
+  type ModuleTriggerType,
+  type QueueJudge,
+} from './builtin.ts';
 import { errorLine, type Outcome } from './calls/call.ts';
 import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './calls/call-locally.ts';
 import type { Channels } from './channels/channels.ts';
@@ -160,6 +170,22 @@ export class RouterPort {
   /** `undefined` while nothing is observed. */
   get observer(): Collector | undefined {
     return this.#context.observer;
+  }
+
+  /**
+   * A function of a module that comes and goes while the module runs. `undefined`: the id is taken. Returns a function
+   * that removes it.
+   */
+  offer(module: string, definition: AnyBuiltin): (() => void) | undefined {
+    const { functions, announce } = this.#context;
+    if (functions.get(definition.id) !== undefined) return undefined;
+    const entry = builtinEntry(module, definition);
+    functions.addBuiltin(entry);
+    announce.functionsChanged();
+    return () => {
+      functions.removeBuiltin(entry);
+      announce.functionsChanged();
+    };
   }
 
   /** Sends calls with the action `enqueue` there from now on, until the returned function is called. */

@@ -168,7 +168,7 @@ export function isReserved(functionId: string): boolean {
 }
 
 /** `iii::` is what the engine's own `svc::` is called in drop-in mode. */
-const RESERVED = ['engine::', 'state::', 'stream::', 'worker::', 'svc::', 'iii::'];
+const RESERVED = ['engine::', 'state::', 'stream::', 'worker::', 'svc::', 'iii::', 'bridge.'];
 
 const MODULE_FUNCTIONS: ReadonlySet<string> = new Set(['enqueue', 'publish']);
 

@@ -77,6 +77,12 @@ export class FunctionTable<E extends Executor, B> {
     this.#version++;
   }
 
+  removeBuiltin(entry: BuiltinFunction<B>): void {
+    if (this.#entries.get(entry.id) !== entry) return;
+    this.#entries.delete(entry.id);
+    this.#version++;
+  }
+
   /** Upsert: a repeated registration of the same executor replaces its earlier one. */
   register(id: string, executor: E, spec: FunctionSpec): RegisterOutcome {
     this.#version++;

@@ -1,6 +1,14 @@
 import { fields, flag, integer, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig, redisContradictions } from '../adapter-settings.ts';
+import {
+  BRIDGE_CONFIG,
+  type BridgeConfig,
+  KV_CONFIG,
+  type KvConfig,
+  REDIS_CONFIG,
+  type RedisConfig,
+  redisContradictions,
+} from '../adapter-settings.ts';
 
 const MIB = 1024 * 1024;
 
@@ -32,6 +40,13 @@ export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   contradictions: redisContradictions,
 };
 
+export const bridgeAdapter: AdapterDeclaration<BridgeConfig> = {
+  name: 'bridge',
+  aliases: [],
+  classes: ['modules::state::adapters::Bridge'],
+  config: BRIDGE_CONFIG,
+};
+
 export const stateDeclaration = {
   name: 'svc-state',
   aliases: ['state'],
@@ -39,5 +54,5 @@ export const stateDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: stateConfig,
-  adapters: [kvAdapter, redisAdapter],
+  adapters: [kvAdapter, redisAdapter, bridgeAdapter],
 } satisfies ModuleDeclaration<StateConfig>;

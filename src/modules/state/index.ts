@@ -5,7 +5,7 @@
 import { ChangeJobs } from '../change-jobs.ts';
 import { chooseStore } from '../chosen-store.ts';
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
-import { kvAdapter, redisAdapter, stateDeclaration } from './config.ts';
+import { bridgeAdapter, kvAdapter, redisAdapter, stateDeclaration } from './config.ts';
 import { type StateListeners, stateFunctions } from './functions.ts';
 import { GROUP_FIELDS, StateTriggers } from './triggers.ts';
 
@@ -19,6 +19,12 @@ export const stateModule = defineModule({
       purpose: 'state',
       limits: { stateValueBytes: config.max_value_bytes },
       isWatched: false,
+      bridge: {
+        declaration: bridgeAdapter,
+        changed: (events, cause) => {
+          for (const event of events) listeners.changed(event, cause);
+        },
+      },
     });
     const { router, clock, logger } = context;
     const isOfThisMachine = adapter === kvAdapter.name;

@@ -2,7 +2,15 @@
 
 import { fields, integer, listOf, optional, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../../core/config-fields/module-declaration.ts';
-import { KV_CONFIG, type KvConfig, REDIS_CONFIG, type RedisConfig, redisContradictions } from '../adapter-settings.ts';
+import {
+  BRIDGE_CONFIG,
+  type BridgeConfig,
+  KV_CONFIG,
+  type KvConfig,
+  REDIS_CONFIG,
+  type RedisConfig,
+  redisContradictions,
+} from '../adapter-settings.ts';
 import { TLS_FIELD } from '../tls-settings.ts';
 
 const streamConfig = fields({
@@ -33,6 +41,13 @@ export const redisAdapter: AdapterDeclaration<RedisConfig> = {
   contradictions: redisContradictions,
 };
 
+export const bridgeAdapter: AdapterDeclaration<BridgeConfig> = {
+  name: 'bridge',
+  aliases: [],
+  classes: ['modules::stream::adapters::Bridge'],
+  config: BRIDGE_CONFIG,
+};
+
 export const streamDeclaration = {
   name: 'svc-stream',
   aliases: ['stream'],
@@ -40,5 +55,5 @@ export const streamDeclaration = {
   repeatable: false,
   alwaysLoaded: false,
   config: streamConfig,
-  adapters: [kvAdapter, redisAdapter],
+  adapters: [kvAdapter, redisAdapter, bridgeAdapter],
 } satisfies ModuleDeclaration<StreamConfig>;

@@ -23,7 +23,7 @@ import {
 import type { StreamSubscriber } from '../taps.ts';
 import { StreamAdmission } from './admission.ts';
 import { Clients, SNAPSHOTS_BYTES_MAX } from './clients.ts';
-import { kvAdapter, redisAdapter, type StreamConfig, streamDeclaration } from './config.ts';
+import { bridgeAdapter, kvAdapter, redisAdapter, type StreamConfig, streamDeclaration } from './config.ts';
 import { CustomStreams } from './custom-streams.ts';
 import { Feeds } from './feeds.ts';
 import { streamFunctions } from './functions.ts';
@@ -65,13 +65,13 @@ class StreamServer implements EngineModule<StreamConfig> {
     this.#config = config;
     const { host, port, tls } = config;
     this.#listening = new ListeningPort({ module: streamDeclaration.name, host, port, tls }, context);
-    this.#chosen = chosenStore(context, adapter);
+    this.#chosen = chosenStore(context, adapter, (events, cause) => this.#publish(events, cause));
     this.#store = this.#chosen.store;
     this.#custom = new CustomStreams(router, this.#store, logger);
     const isOfThisMachine = this.#chosen.adapter === kvAdapter.name;
     const changes = { owner: 'stream', store: this.#store, isOfThisMachine, groupFields: GROUP_FIELDS };
     this.#jobs = new ChangeJobs({ ...changes, router, clock, logger });
-    this.#changes = new StreamTriggers(this.#jobs, router.isDropIn);
+    this.#changes = new StreamTriggers(this.#jobs, router.isDropIn, this.#chosen.follow);
     const joinsAndLeaves = new JoinsAndLeaves(router, logger, limits.askMs);
     this.#feeds = new Feeds({
       clock,
@@ -252,7 +252,11 @@ class StreamServer implements EngineModule<StreamConfig> {
   }
 }
 
-function chosenStore(context: ModuleContext, chosen: ChosenAdapter | undefined): ChosenStore {
+function chosenStore(
+  context: ModuleContext,
+  chosen: ChosenAdapter | undefined,
+  changed: (events: readonly StoreEvent[], cause: Cause) => void,
+): ChosenStore {
   const { valueBytes, historyEvents, historyMs, historyBytes } = context.settings.stream;
   return chooseStore(context, {
     chosen,
@@ -266,5 +270,6 @@ function chosenStore(context: ModuleContext, chosen: ChosenAdapter | undefined):
       streamHistoryBytes: historyBytes,
     },
     isWatched: true,
+    bridge: { declaration: bridgeAdapter, changed },
   });
 }

@@ -93,10 +93,14 @@ export class StreamTriggers implements ModuleTriggerType {
   /** In drop-in mode custom events reach every binding (PD-56). */
   readonly #isDropIn: boolean;
   readonly #jobs: ChangeJobs;
+  readonly #follow: ((stream: string) => () => void) | undefined;
+  readonly #following = new Map<Binding, () => void>();
 
-  constructor(jobs: ChangeJobs, isDropIn: boolean) {
+  /** `follow`: makes the store report changes of a stream that were not made here; returns a function that ends it. */
+  constructor(jobs: ChangeJobs, isDropIn: boolean, follow?: (stream: string) => () => void) {
     this.#jobs = jobs;
     this.#isDropIn = isDropIn;
+    this.#follow = follow;
   }
 
   refuse(config: unknown, binding: Binding): string | undefined {
@@ -111,6 +115,7 @@ export class StreamTriggers implements ModuleTriggerType {
     if (!read.ok) return;
     const { stream_name: stream, group_id: group, item_id: item, include_events: withCustom, queue } = read.config;
     this.#bindings.add(binding, stream, read.config);
+    if (this.#follow !== undefined) this.#following.set(binding, this.#follow(stream));
     if (queue === undefined) return;
     const exceptKind = withCustom || this.#isDropIn ? undefined : 'event';
     this.#jobs.bound(binding, { queue, where: [stream, group || undefined, item || undefined], exceptKind });
@@ -118,6 +123,8 @@ export class StreamTriggers implements ModuleTriggerType {
 
   unbound(binding: Binding): void {
     this.#bindings.remove(binding);
+    this.#following.get(binding)?.();
+    this.#following.delete(binding);
     this.#jobs.unbound(binding);
   }
 

@@ -17,6 +17,11 @@ export function shownCode(code: string): string {
 
 export const ERROR_CODES = {
   BAD_REQUEST: { meaning: 'The input breaks a rule; the message names it.', httpStatus: 400, retryable: false },
+  bridge_error: {
+    meaning: 'The other engine of a bridge is away, or was lost during the call.',
+    httpStatus: 502,
+    retryable: false,
+  },
   deserialization_error: {
     meaning: 'A built-in function got a payload of the wrong shape; the message names the field.',
     httpStatus: 400,

@@ -54,6 +54,10 @@ const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
     warnings: [IS_FOREIGN, "the waits of the fifo queue 'orders' are limited to 390000 ms"],
     skip: NO_RABBITMQ,
   },
+  bridged: {
+    modules: ['svc-stream', 'svc-state', 'svc-bridge'],
+    warnings: [IS_FOREIGN],
+  },
 };
 
 let folder = '';

@@ -6,6 +6,7 @@ import type { LoadedModule } from '../../../config/module-entries.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
 import { type Clock, systemClock } from '../../../effects/clock.ts';
 import type { Logger } from '../../../effects/logger.ts';
+import { bridgeDeclaration } from '../../../modules/bridge/config.ts';
 
 export interface ConnectFinding {
   /** Such as `port 127.0.0.1:3111`. */
@@ -48,9 +49,14 @@ interface Link {
   close(): unknown;
 }
 
-function brokerOf({ name: module, adapter }: LoadedModule): Promise<ConnectFinding>[] {
+function brokerOf({ name: module, adapter, config }: LoadedModule): Promise<ConnectFinding>[] {
+  if (module === bridgeDeclaration.name) return [linkFinding(module, engine, config)];
   if (adapter === undefined) return [];
-  const makers: Readonly<Record<string, (config: unknown) => Promise<Link>>> = { extstore: redis, rabbitmq: rabbit };
+  const makers: Readonly<Record<string, (config: unknown) => Promise<Link>>> = {
+    extstore: redis,
+    rabbitmq: rabbit,
+    bridge: engine,
+  };
   const make = Object.hasOwn(makers, adapter.name) ? makers[adapter.name] : undefined;
   return make === undefined ? [] : [linkFinding(module, make, adapter.config)];
 }
@@ -88,6 +94,29 @@ async function rabbit(config: unknown): Promise<Link> {
   const { RabbitLink } = await import('../../../effects/rabbitmq.ts');
   const { amqp_url: url } = Object(config);
   return new RabbitLink({ url, purpose: 'check', clock: systemClock, logger: SILENT, onUp: () => {} });
+}
+
+/** The engine of a bridge. */
+async function engine(config: unknown): Promise<Link> {
+  const { EngineLink } = await import('../../../effects/engine-link.ts');
+  const { url, bridge_url: address = url, token } = Object(config);
+  let isUp = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    isUp = resolve;
+  });
+  const parts = { url: address, token, name: 'svc config check', version: '', clock: systemClock, logger: SILENT };
+  const link = new EngineLink({ ...parts, onUp: () => isUp(), onCall: () => {} });
+  return {
+    address: link.address,
+    get trouble() {
+      return link.trouble;
+    },
+    open() {
+      link.start();
+      return opened;
+    },
+    close: () => link.close(),
+  };
 }
 
 /** The findings say it all. */
