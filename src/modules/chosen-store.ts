@@ -16,7 +16,7 @@ export interface ChosenStore {
   readonly adapter: string;
   start(): Promise<void>;
   stop(): void;
-  /** Reports events of the stream to `changed` from now on, until the returned function is called. Absent: not needed. */
+  /** Reports events of the stream to `changed` until the returned function is called. Absent: not needed. */
   follow?(stream: string): () => void;
 }
 

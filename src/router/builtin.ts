@@ -20,7 +20,7 @@ import type { Session } from './session/session.ts';
 export interface BuiltinDefinition {
   readonly id: string;
   readonly description: string;
-  /** Shown in lists, and seen by rules that go by metadata. */
+  /** Shown in lists, and seen by rules about metadata. */
   readonly metadata?: RawJson;
   /** Limits of the payload, checked before it is parsed. Absent: only the limits of frames apply. */
   readonly payloadLimits?: PayloadLimits;
@@ -35,7 +35,7 @@ export interface BuiltinDefinition {
 export interface RawBuiltinDefinition {
   readonly id: string;
   readonly description: string;
-  /** Shown in lists, and seen by rules that go by metadata. */
+  /** Shown in lists, and seen by rules about metadata. */
   readonly metadata?: RawJson;
   handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void;
 }

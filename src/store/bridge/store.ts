@@ -1,5 +1,5 @@
-// A store in another engine: its functions do the work, over the worker protocol. Changes come back as events of its
-// triggers, whoever made them; so a change that this engine made is reported once too.
+// A store in another engine: its functions do the work, over the worker protocol. Changes are reported by its
+// triggers, whichever engine made them; so a change that this engine made is reported once too.
 //
 // The protocol carries no numbers of events: the promises about gaps do not hold, and health says so.
 // Invariants:

@@ -103,6 +103,9 @@ test('[X22] the fields that hold secrets are known', () => {
       'extstore_url address',
       'redis_url address',
       'amqp_url address',
+      'bridge_url address',
+      'url address',
+      'token nothing',
       'url origin',
     ]),
   );

@@ -6,7 +6,6 @@ import type { LoadedModule } from '../../../config/module-entries.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
 import { type Clock, systemClock } from '../../../effects/clock.ts';
 import type { Logger } from '../../../effects/logger.ts';
-import { bridgeDeclaration } from '../../../modules/bridge/config.ts';
 
 export interface ConnectFinding {
   /** Such as `port 127.0.0.1:3111`. */
@@ -50,7 +49,7 @@ interface Link {
 }
 
 function brokerOf({ name: module, adapter, config }: LoadedModule): Promise<ConnectFinding>[] {
-  if (module === bridgeDeclaration.name) return [linkFinding(module, engine, config)];
+  if (module === 'svc-bridge') return [linkFinding(module, engine, config)];
   if (adapter === undefined) return [];
   const makers: Readonly<Record<string, (config: unknown) => Promise<Link>>> = {
     extstore: redis,
