@@ -181,6 +181,7 @@ export class RouterPort {
     if (functions.get(definition.id) !== undefined) return undefined;
     const entry = builtinEntry(module, definition);
     functions.addBuiltin(entry);
+    reserve(this.#context, 'function', entry.id);
     announce.functionsChanged();
     return () => {
       functions.removeBuiltin(entry);

@@ -40,6 +40,11 @@ export function moduleNameOf(word: string): string | undefined {
   return Object.hasOwn(MODULE_CLASSES, last) ? MODULE_CLASSES[last] : undefined;
 }
 
+/** Whether a release of `iii` has it as a module of its own for logs, traces or metrics. */
+export function isPartOfObservability(word: string): boolean {
+  return /(Logging|Tracing|Metrics)Module$/.test(word);
+}
+
 /** Only `iii` writes such names. */
 export function isForeignName(word: string): boolean {
   return word.startsWith('iii-') || word.includes('#');

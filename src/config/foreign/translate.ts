@@ -7,7 +7,7 @@ import { isMap, type Path } from '../../core/config-fields/fields-check.ts';
 import type { Edit } from './edits.ts';
 import { at, ForeignEntry } from './entry.ts';
 import { type Contribution, isEntry, MODULE_RULES, startCommand, translateAdapter } from './module-rules.ts';
-import { isForeignName, moduleNameOf } from './names.ts';
+import { isForeignName, isPartOfObservability, moduleNameOf } from './names.ts';
 
 /** Top-level settings of `iii` that have no counterpart. */
 const DROPPED: Readonly<Record<string, string>> = {
@@ -67,8 +67,8 @@ class Translation {
   readonly #written: unknown;
   readonly #edits: Edit[];
   readonly #allow = new Set<string>();
-  /** The entry of the module that takes the settings of several modules of `iii`. */
-  #observability: ForeignEntry | undefined;
+  /** The entry that takes the settings of modules of `iii` which are parts of one module here. */
+  readonly #observability: NamedEntry | undefined;
   #execs = 0;
   #hasTrustedPort = false;
 
@@ -76,13 +76,13 @@ class Translation {
     this.#root = root;
     this.#written = written;
     this.#edits = edits;
+    const entries = entriesOf(root).filter(({ word }) => (moduleNameOf(word) ?? word) === 'svc-observability');
+    this.#observability = entries.find(({ word }) => !isPartOfObservability(word)) ?? entries[0];
   }
 
   entry(path: Path, word: string): void {
     const name = moduleNameOf(word) ?? word;
-    const isDropIn = this.#root.compat !== 'none';
-    const parts = { path, name, value: at(this.#root, path), written: at(this.#written, path), isDropIn };
-    const entry = new ForeignEntry(parts, this.#edits);
+    const entry = this.#at(path, name);
     if (name === 'svc-worker-manager' && !entry.has('rbac')) this.#hasTrustedPort = true;
     if (name === 'svc-observability' && this.#joins(entry, word)) return;
     if (name === 'svc-exec' && startCommand(entry) !== undefined) return this.#exec(entry, word);
@@ -93,6 +93,12 @@ class Translation {
     if (entry.isRemoved) return;
     translateAdapter(entry);
     this.#rename(entry, word);
+  }
+
+  #at(path: Path, name: string): ForeignEntry {
+    const isDropIn = this.#root.compat !== 'none';
+    const parts = { path, name, value: at(this.#root, path), written: at(this.#written, path), isDropIn };
+    return new ForeignEntry(parts, this.#edits);
   }
 
   /** What concerns the file as a whole. */
@@ -123,15 +129,15 @@ class Translation {
 
   /** Releases with modules of their own for logs and traces: their settings belong to one entry here. */
   #joins(entry: ForeignEntry, word: string): boolean {
-    const first = this.#observability;
-    this.#observability ??= entry;
-    if (first === undefined) return false;
+    const whole = this.#observability;
+    if (whole === undefined || whole.path.join() === entry.path.join() || !isPartOfObservability(word)) return false;
+    const target = this.#at(whole.path, 'svc-observability');
     for (const key of ['level', 'format']) {
-      if (entry.has(key) && !first.has(key)) {
-        first.set([key], entry.written(key), { note: `${key} was a setting of ${word}` });
+      if (entry.has(key) && !target.has(key)) {
+        target.set([key], entry.written(key), { note: `${key} was a setting of ${word}` });
       }
     }
-    entry.remove({ note: `${word} is a part of svc-observability, which is listed above` });
+    entry.remove({ note: `${word} is a part of svc-observability` });
     return true;
   }
 
