@@ -16,12 +16,19 @@ import type { Outcome } from './calls/call.ts';
 import type { PayloadLimits } from './calls/payload-size-check.ts';
 import type { Session } from './session/session.ts';
 
-/** A function that runs inside the engine. Throws a `Refusal` to answer with an error of its own code. */
-export interface BuiltinDefinition {
+/** What lists show of a function that runs inside the engine. */
+interface BuiltinFacts {
   readonly id: string;
   readonly description: string;
-  /** Shown in lists, and seen by rules about metadata. */
+  /** JSON schemas; absent: not described. */
+  readonly requestFormat?: RawJson;
+  readonly responseFormat?: RawJson;
+  /** Rules about metadata see it too. */
   readonly metadata?: RawJson;
+}
+
+/** A function that runs inside the engine. Throws a `Refusal` to answer with an error of its own code. */
+export interface BuiltinDefinition extends BuiltinFacts {
   /** Limits of the payload, checked before it is parsed. Absent: only the limits of frames apply. */
   readonly payloadLimits?: PayloadLimits;
   handle(payload: unknown, call: BuiltinCall): unknown;
@@ -32,11 +39,7 @@ export interface BuiltinDefinition {
  * neither parse nor print (PD-19). It answers through `done`, exactly once, in a later turn, with payloads that are
  * valid until `done` returns. It throws a `Refusal` to answer at once with an error.
  */
-export interface RawBuiltinDefinition {
-  readonly id: string;
-  readonly description: string;
-  /** Shown in lists, and seen by rules about metadata. */
-  readonly metadata?: RawJson;
+export interface RawBuiltinDefinition extends BuiltinFacts {
   handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void;
 }
 
@@ -44,8 +47,8 @@ export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition;
 
 /** Its entry in the table of functions. */
 export function builtinEntry(module: string, handler: AnyBuiltin): BuiltinFunction<AnyBuiltin> {
-  const { id, description, metadata } = handler;
-  const spec = { description, requestFormat: undefined, responseFormat: undefined, metadata };
+  const { id, description, requestFormat, responseFormat, metadata } = handler;
+  const spec = { description, requestFormat, responseFormat, metadata };
   return { kind: 'builtin', id, module, spec, handler };
 }
 

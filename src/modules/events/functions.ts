@@ -5,9 +5,10 @@ import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { distinctBindings } from '../../core/registry/trigger-table.ts';
 import { validateEmit, validatePublish } from '../../generated/module-payloads.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
-import { RAW_NULL } from '../../protocol/json/byte-string.ts';
+import { RAW_NULL, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, BuiltinDefinition } from '../../router/builtin.ts';
 import { mayBeShown } from '../../router/restricted/reach.ts';
+import { ANY, objectFormat, TEXT } from '../function-formats.ts';
 import { memberAsSent } from '../raw-payload.ts';
 import type { EventBus } from './bus.ts';
 import type { Topics } from './triggers.ts';
@@ -17,6 +18,8 @@ export function publish(bus: EventBus): BuiltinDefinition {
   return {
     id,
     description: 'Publishes an event: every function bound to its topic is called with the data',
+    requestFormat: objectFormat({ topic: TEXT }, { data: ANY }),
+    responseFormat: rawJson({ type: 'null' }),
     handle(payload, { depth, traceparent, baggage, sent }) {
       const { topic } = readPayload(id, validatePublish, payload);
       const data = memberAsSent(sent, 'data') ?? RAW_NULL;

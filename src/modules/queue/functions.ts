@@ -3,10 +3,12 @@
 
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, BuiltinCall, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { type Outcome, outcomeOf, outcomeOfValue } from '../../router/calls/call.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
+import { ANY, objectFormat, TEXT } from '../function-formats.ts';
 import { deadLetterFunctions } from './dead-letter-functions.ts';
 import type { QueueFunctionContext } from './function-payloads.ts';
 import { groupFunctions, jobFunctions } from './job-functions.ts';
@@ -27,6 +29,8 @@ function publish(id: string, { topics, payloadBytesMax }: QueueFunctionContext):
   return {
     id,
     description: 'Publishes a message: every subscribed function gets a copy, at least once',
+    requestFormat: objectFormat({ topic: TEXT }, { data: ANY }),
+    responseFormat: rawJson({ type: 'null' }),
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const bytes = payload === undefined ? Buffer.alloc(0) : payload.asJsonBytes();
       if (bytes === undefined) throw unreadablePayload(`the payload for ${id}`, payload);

@@ -5,6 +5,7 @@ import type { BuiltinCall, Cause, RawBuiltinDefinition } from '../../router/buil
 import type { Outcome } from '../../router/calls/call.ts';
 import type { RunOptions, Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import { noteSubject, outcomeOfReply, storeInput } from '../raw-payload.ts';
+import { STATE_FORMATS } from './formats.ts';
 
 export interface StateListeners {
   /** Whether changes have a listener: read before each change. */
@@ -32,6 +33,7 @@ export function stateFunctions(store: Store, listeners: StateListeners): readonl
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
+    ...STATE_FORMATS[id],
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const answer = (reply: StoreReply): void => {
         done(outcomeOfReply(reply));

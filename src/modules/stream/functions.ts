@@ -7,6 +7,7 @@ import type { Outcome } from '../../router/calls/call.ts';
 import type { Store, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
 import { noteSubject, outcomeOfReply, storeInput } from '../raw-payload.ts';
 import type { CustomStreams } from './custom-streams.ts';
+import { STREAM_FORMATS } from './formats.ts';
 
 const DESCRIPTIONS = {
   'stream::set': 'Writes an item of a group, notifies its subscribers and fires stream triggers',
@@ -37,6 +38,7 @@ export function streamFunctions(
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
+    ...STREAM_FORMATS[id],
     handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void {
       const input = storeInput(id, payload);
       noteSubject(call, 'svc.stream.name', input, 'stream_name');

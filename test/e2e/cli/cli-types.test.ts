@@ -18,7 +18,14 @@ let engine: EngineProcess;
 let worker: SvcWorker;
 
 beforeAll(async () => {
-  engine = await startEngineProcess();
+  engine = await startEngineProcess(
+    [
+      'workers:',
+      '  - {name: svc-worker-manager, config: {port: 0}}',
+      '  - {name: svc-state, config: {adapter: {name: kv, config: {store_method: in_memory}}}}',
+      '',
+    ].join('\n'),
+  );
   worker = registerWorker(engine.url, { worker_name: 'orders', handle_signals: false });
   worker.registerFunction(
     {
@@ -66,6 +73,11 @@ test('[SDK-2] to a .ts file it also writes typed proxies, of the functions of th
      const { id } = await svc.fn.orders.create({ sku: 'a1' });
      export const next: number = id + 1;
      export const health: unknown = await svc.fn.engine.health.check({});
+     await svc.fn.state.set({ scope: 'a', key: 'k', value: { n: 1 } });
+     // ${FAILS} the payload lacks its key
+     await svc.fn.state.set({ scope: 'a', value: 1 });
+     // ${FAILS} there is no such operation
+     await svc.fn.state.update({ scope: 'a', key: 'k', ops: [{ type: 'double' }] });
      // ${FAILS} the payload lacks its sku
      await svc.fn.orders.create({});
      // ${FAILS} no such function

@@ -106,7 +106,12 @@ describe('an invalid configuration', () => {
     ['an unknown top-level key', `thread: 2\n${ONE_PORT}`, /svc-config\.yaml:1:1: thread: .*Did you mean 'threads'/s],
     ['an unknown key of a module', 'workers:\n  - name: svc-worker-manager\n    config: {prot: 0}\n', /:3:14: .*prot/],
     ['an unknown module', 'workers:\n  - name: svc-wroker-manager\n', /svc-config\.yaml:2:11: .*svc-wroker-manager/s],
-    ['a module of a later version', 'workers:\n  - name: svc-exec\n', /does not contain the module svc-exec yet/],
+    [
+      'a module of a later version',
+      'workers:\n  - name: svc-telemetry\n',
+      /does not contain the module svc-telemetry yet/,
+    ],
+    ['a module with another form here', 'workers:\n  - name: svc-exec\n', /a worker with 'path' and 'scripts.start'/],
     ['an unknown limit', `limits: {trusted: {frame_byte: 5}}\n${ONE_PORT}`, /limits\.trusted\.frame_byte/],
     ['a limit out of range', `limits: {trusted: {connections: 0}}\n${ONE_PORT}`, /limits\.trusted\.connections.*1/s],
     ['limits that contradict', `limits: {trusted: {outbound_close_bytes: 2048}}\n${ONE_PORT}`, /outbound_buffer_bytes/],

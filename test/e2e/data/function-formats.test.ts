@@ -1,0 +1,66 @@
+// The JSON schemas of the functions of modules: shown in lists, and true.
+
+import { expect, test } from 'vitest';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+
+const IN_MEMORY = 'adapter: {name: kv, config: {store_method: in_memory}}';
+const YAML = [
+  'workers:',
+  '  - {name: svc-worker-manager, config: {port: 0}}',
+  `  - {name: svc-state, config: {${IN_MEMORY}}}`,
+  `  - {name: svc-stream, config: {port: 0, host: 127.0.0.1, ${IN_MEMORY}}}`,
+  '  - {name: svc-pubsub}',
+  '  - {name: svc-queue, config: {adapter: {name: builtin, config: {store_method: in_memory}}}}',
+  '',
+].join('\n');
+
+const DESCRIBED = ['state::', 'stream::', 'publish', 'enqueue'];
+
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+interface Row {
+  readonly function_id: string;
+  readonly request_format?: Schema;
+  readonly response_format?: Schema;
+}
+
+/** A value with the members that the schema requires, and with all of them. */
+function example({ properties = {}, required = [] }: Schema, withAll: boolean): Record<string, unknown> {
+  const names = withAll ? Object.keys(properties) : required;
+  return Object.fromEntries(names.map((name) => [name, exampleOf(name, properties[name] ?? {})]));
+}
+
+function exampleOf(name: string, { type }: Schema): unknown {
+  if (type === 'array') return [{ type: 'set', path: 'n', value: 1 }];
+  if (type === 'boolean') return false;
+  // The limit of a page is at least one.
+  if (type === 'integer') return 1;
+  return type === 'string' ? `a-${name}` : { n: 1 };
+}
+
+test('[modules 2.2] [modules 4.2] what the schemas of state, streams and topics allow is accepted', async () => {
+  await using engine = await startTestEngine({ yaml: YAML });
+  await using worker = await RawWorker.connect(engine.url);
+  const { result } = await worker.call('engine::functions::list', { include_internal: true });
+  const rows = (result as { functions: Row[] }).functions.filter(({ function_id: id }) =>
+    DESCRIBED.some((start) => id.startsWith(start)),
+  );
+  expect(rows).toHaveLength(16);
+  for (const { function_id: id, request_format: format, response_format: answers } of rows) {
+    expect(format, id).toHaveProperty('type', 'object');
+    for (const withAll of [false, true]) {
+      const { error, result: answer } = await worker.call(id, example(format ?? {}, withAll));
+      // A condition on a version that no entry has.
+      if (withAll && (error as { code?: string } | undefined)?.code === 'CONFLICT') continue;
+      if (withAll && JSON.stringify(error)?.includes('if_absent')) continue;
+      expect(error ?? undefined, `${id} ${withAll}`).toBeUndefined();
+      if (answers?.required)
+        expect(Object.keys(Object(answer)), id).toEqual(expect.arrayContaining([...answers.required]));
+    }
+  }
+});
