@@ -12,7 +12,7 @@ import { equalSecrets } from '../effects/random.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
 import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/frames/decode.ts';
 import type { Reattach, WorkerFrame } from '../protocol/frames/frames.ts';
-import { isBinaryForm, SUBPROTOCOL_COMPACT, type Subprotocol } from '../protocol/frames/subprotocols.ts';
+import { isBinaryForm, isCompactForm, SUBPROTOCOL_RECORDS, type Subprotocol } from '../protocol/frames/subprotocols.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
 import { BinarySendQueue, type FlushQueue, TextSendQueue } from '../transport/send-queue.ts';
 import type { PeerSocket, SocketEvents } from '../transport/socket.ts';
@@ -111,8 +111,8 @@ export class Router {
     if (isBinaryForm(subprotocol)) {
       const sendQueue = new BinarySendQueue(options);
       const { compact, messagePack } = this.context;
-      const form = subprotocol === SUBPROTOCOL_COMPACT ? compact : messagePack;
-      return { sendQueue, wire: new BinaryWire(sendQueue, form) };
+      const form = isCompactForm(subprotocol) ? compact : messagePack;
+      return { sendQueue, wire: new BinaryWire(sendQueue, form, subprotocol === SUBPROTOCOL_RECORDS) };
     }
     const sendQueue = new TextSendQueue(options);
     return { sendQueue, wire: new JsonWire(sendQueue, subprotocol !== undefined) };

@@ -61,9 +61,9 @@ interface CheckedCallHeader {
   timeoutMs: number & tags.Type<'uint32'> & tags.Maximum<3_600_000>;
 }
 
-/** A result: no flags but payload, and error or compact form. */
+/** A result: no flags but payload, and error, packed form or the record of a reply. */
 interface CheckedResultHeader {
-  flags: (0 | 32 | 96 | 160) & number;
+  flags: (0 | 32 | 33 | 96 | 160) & number;
   idLow: number & tags.Type<'uint32'>;
   idHigh: number & tags.Type<'uint32'>;
 }

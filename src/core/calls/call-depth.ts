@@ -2,6 +2,8 @@
 // handler to the calls it makes; every hand-over to a worker adds one.
 
 const KEY = 'svc.depth=';
+/** The entry that names the function about to run. */
+export const FUNCTION_ENTRY = 'svc.function.id';
 
 /** The depth a caller reports; absent or unreadable counts as the start of a chain. */
 export function depthOf(baggage: string | undefined): number {

@@ -10,7 +10,7 @@ import type { HttpConfig } from './config.ts';
 import { isBelowApi, isSeedInvoke } from './console-paths.ts';
 import { openApiDocument } from './openapi.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
-import { headerOf } from './requests/request-text.ts';
+import { headerOf } from './requests/header-lines.ts';
 import type { HttpRoutes } from './routes.ts';
 import { isLocalClient } from './served-hosts.ts';
 

@@ -4,7 +4,7 @@
 import { isSameHost } from '../../core/access/origin.ts';
 import type { HeaderLines } from '../../transport/http.ts';
 import type { CorsConfig } from './config.ts';
-import { headerOf } from './requests/request-text.ts';
+import { headerOf } from './requests/header-lines.ts';
 
 const PREFLIGHT_SECONDS = '600';
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];

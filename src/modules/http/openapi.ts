@@ -37,7 +37,12 @@ export function openApiDocument(router: RouterPort, version: string, routes: Ite
   };
 }
 
-function operationOf(router: RouterPort, { functionId, parameters }: HttpBinding, method: string, path: string): Json {
+function operationOf(
+  router: RouterPort,
+  { functionId, route: { parameters } }: HttpBinding,
+  method: string,
+  path: string,
+): Json {
   const entry = router.functionEntry(functionId);
   const row = entry && router.functionRow(entry);
   const request = schemaOf(row?.request_format);

@@ -6,6 +6,7 @@ import { PRESSURE } from '../../core/limits/pressure.ts';
 import { UnreadAnswers } from '../../core/limits/unread-answers.ts';
 import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { type Route, WITHDRAWN_MS } from '../../core/routing/route-table.ts';
+import { routeText } from '../../protocol/http/request-text.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { PeerSocket, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
@@ -18,9 +19,9 @@ import { CorsRules, isOfForeignPage } from './cors.ts';
 import { METRICS_PATH, MetricsPage, OWN_PATHS, ownAnswer } from './own-paths.ts';
 import { ConcurrencyLimit } from './requests/concurrency-limit.ts';
 import { type ErrorAnswer, errorAnswer, errorBody, errorHeaders } from './requests/error-answer.ts';
+import { headerOf, linesOf } from './requests/header-lines.ts';
 import { type ErrorCause, HttpRequest, type PortContext } from './requests/http-request.ts';
 import { OpenRequests } from './requests/open-requests.ts';
-import { headerOf, linesOf, requestText, routeText } from './requests/request-text.ts';
 import { HttpRoutes } from './routes.ts';
 import { ServedHosts } from './served-hosts.ts';
 import type { HttpBinding } from './trigger.ts';
@@ -173,17 +174,21 @@ export class HttpPort {
     if (this.#context.router.isDraining) return this.#answerError(exchange, DRAINING, answerHeaders);
     const { method, path, query, headers } = exchange;
     const contentType = exchange.bodyBytes === 0 ? undefined : headerOf(headers, 'content-type');
-    const text = requestText(
-      target.text,
-      target.parameters,
-      values,
-      { method, path, query, headers, requestId, clientAddress: this.#clientOf(exchange) },
-      this.#requestIdHeader,
-    );
     new HttpRequest(this.#portContext, {
       exchange,
       target,
-      text,
+      head: {
+        route: target.route,
+        // The table reuses its list.
+        values: values.slice(0, target.route.parameters.length),
+        method,
+        path,
+        query,
+        headers,
+        clientAddress: this.#clientOf(exchange),
+        requestId,
+        requestIdHeader: this.#requestIdHeader,
+      },
       traceparent: this.#traceparentOf(headers),
       hasJson: contentType !== undefined && JSON_TYPE.test(contentType),
       headers: answerHeaders,
@@ -226,8 +231,8 @@ export class HttpPort {
     }
     const { not_found_function: functionId } = this.#config;
     if (functionId === undefined) return this.#answerError(exchange, NO_ROUTE, headers);
-    const text = routeText(method, path);
-    const target = { binding: undefined, functionId, operation: '', parameters: [], middleware: [], text };
+    const route = routeText(method, path, []);
+    const target = { binding: undefined, functionId, operation: '', middleware: [], route };
     this.#run(exchange, target, [], headers, requestId);
   }
 

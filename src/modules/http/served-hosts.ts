@@ -10,7 +10,7 @@ import { type AddressBlocks, plainAddress } from '../../core/limits/client-addre
 import type { HttpExchange } from '../../transport/http.ts';
 import type { ModuleSettings } from '../module.ts';
 import type { HttpConfig } from './config.ts';
-import { headerOf } from './requests/request-text.ts';
+import { headerOf } from './requests/header-lines.ts';
 
 export class ServedHosts {
   readonly #rules: HostRules;

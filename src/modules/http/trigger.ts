@@ -3,11 +3,11 @@
 import { API_PREFIX } from '../../console/api/envelope.ts';
 import { fields, listOf, text, type ValueOf } from '../../core/config-fields/fields.ts';
 import { parseRoutePattern, type RoutePattern } from '../../core/routing/route-pattern.ts';
-import { type ByteString, rawJson } from '../../protocol/json/byte-string.ts';
+import { type RouteText, routeText } from '../../protocol/http/request-text.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding } from '../../router/builtin.ts';
 import { CONDITION_FIELD, readTriggerConfig } from '../trigger-config.ts';
 import { isBelowApi, isConsolePath } from './console-paths.ts';
-import { routeText } from './requests/request-text.ts';
 
 /** A binding in the form that requests need. */
 export interface HttpBinding {
@@ -16,10 +16,9 @@ export interface HttpBinding {
   readonly functionId: string;
   /** Method and pattern, the name in traces. */
   readonly operation: string;
-  readonly parameters: readonly string[];
   readonly middleware: readonly string[];
-  /** The part of the request object that is the same for every request. */
-  readonly text: ByteString;
+  /** What is the same in the object of every request. */
+  readonly route: RouteText;
 }
 
 const triggerConfig = fields({
@@ -78,9 +77,8 @@ export function bindingOf(binding: Binding, trigger: HttpTrigger & { ok: true })
     binding,
     functionId: binding.functionId,
     operation: `${trigger.method} ${trigger.pattern.text}`,
-    parameters: trigger.pattern.parameters,
     middleware: trigger.config.middleware_function_ids,
-    text: routeText(trigger.method, trigger.pattern.text),
+    route: routeText(trigger.method, trigger.pattern.text, trigger.pattern.parameters),
   };
 }
 

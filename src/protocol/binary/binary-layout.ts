@@ -1,4 +1,4 @@
-// The binary form of the wire, `svc.compact.v1` and `svc.msgpack.v2`: the place of each field in a message.
+// The binary form of the wire, `svc.compact.v2`, `svc.compact.v1` and `svc.msgpack.v2`: the place of each field.
 // docs/protocol.md describes it in words; test/golden/binary holds vectors. Shared by the engine and the SDKs, so it
 // uses no Node built-in.
 //
@@ -12,11 +12,13 @@
 //                   · the payload, to the end                                                      (from byte 24)
 //   RESULT          u32 id, low · u32 id, high · the payload or error, to the end                  (from byte 16)
 //   SHAPE           u32 number · a key list, JSON; towards the engine a request for its number     (from byte 8)
+//   ROUTE           u32 number · what all requests of a route have in common, JSON                 (from byte 8)
 //
-// Payloads are JSON text, or packed: in the compact form of compact-layout.ts on `svc.compact.v1`, MessagePack on
-// `svc.msgpack.v2`. Code that only passes them on does not read them.
+// Payloads are JSON text, or packed: in the compact form of compact-layout.ts on `svc.compact.v2` and `svc.compact.v1`,
+// MessagePack on `svc.msgpack.v2`. On `svc.compact.v2` requests of HTTP triggers and their replies are records
+// (protocol/http/record-layout.ts). Code that only passes payloads on does not read them.
 
-export const KIND = { control: 1, name: 2, call: 3, result: 4, shape: 5 } as const;
+export const KIND = { control: 1, name: 2, call: 3, result: 4, shape: 5, route: 6 } as const;
 
 export const FLAG = {
   /** CALL: a section with the metadata, JSON. */
@@ -27,8 +29,12 @@ export const FLAG = {
   baggage: 4,
   /** CALL: a section with JSON: towards the engine the action `enqueue`, towards a worker the trigger. */
   extra: 8,
-  /** CALL: no caller waits for an answer. */
+  /** CALL, towards the engine: no caller waits for an answer. */
   isVoid: 16,
+  /** CALL, towards a worker: the function is the number of a route, and the payload is the record of a request. */
+  isRequest: 16,
+  /** RESULT: the payload is the record of a reply. Only the answer to a request may be one. */
+  isReply: 1,
   /** CALL, RESULT: there is a payload; without it the value is absent. */
   payload: 32,
   /** CALL, towards a worker: its trace is not kept and has no id yet. A worker that needs an id makes one, flags 00. */
@@ -40,7 +46,7 @@ export const FLAG = {
 } as const;
 
 /** Bytes before the content of a message. */
-export const HEADER_BYTES = { control: 8, name: 12, call: 24, result: 16, shape: 12 } as const;
+export const HEADER_BYTES = { control: 8, name: 12, call: 24, result: 16, shape: 12, route: 12 } as const;
 
-/** Names that one side may define in one direction of one connection. */
+/** Names, and routes, that one side may define in one direction of one connection. */
 export const NAMES_MAX = 65_536;

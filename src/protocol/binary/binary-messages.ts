@@ -249,6 +249,13 @@ export class MessageBuffer {
     this.#buffer.write(keyList, at + HEADER_BYTES.shape, 'utf8');
   }
 
+  /** From here on calls may be requests of the route `number`. */
+  route(number: number, constants: ByteString): void {
+    const at = this.#begin(HEADER_BYTES.route + constants.length, KIND.route, 0, 0);
+    putU32(this.#buffer, at + 8, number);
+    this.#buffer.write(constants, at + HEADER_BYTES.route, 'latin1');
+  }
+
   call(call: CallFields): void {
     const { payload, metadata, traceparent, baggage, extra } = call;
     let flags = call.isUntraced === true ? flagsOf(payload) | FLAG.isUntraced : flagsOf(payload);
@@ -342,7 +349,8 @@ export interface CallFields {
 
 function flagsOf(payload: Payload | undefined): number {
   if (payload === undefined) return 0;
-  return payload.form === 'JSON' ? FLAG.payload : FLAG.payload | FLAG.packed;
+  if (payload.form === 'JSON') return FLAG.payload;
+  return FLAG.payload | (payload.form === 'request' ? FLAG.isRequest : FLAG.packed);
 }
 
 function putU32(buffer: Uint8Array, at: number, value: number): void {

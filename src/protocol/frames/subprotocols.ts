@@ -1,6 +1,11 @@
 // What a client may request when it upgrades. A client that requests nothing speaks the JSON protocol of `iii`.
 
-/** The binary form of `binary-layout.ts` with compact payloads (`compact-layout.ts`), spoken by our own SDK. */
+/**
+ * The binary form of `binary-layout.ts` with compact payloads (`compact-layout.ts`), and requests and replies of HTTP
+ * triggers as records (`record-layout.ts`), spoken by our own SDK.
+ */
+export const SUBPROTOCOL_RECORDS = 'svc.compact.v2';
+/** The same without records, spoken by the SDK of version 0.1. */
 export const SUBPROTOCOL_COMPACT = 'svc.compact.v1';
 /** The binary form with MessagePack payloads: for clients of any language. */
 export const SUBPROTOCOL_MSGPACK = 'svc.msgpack.v2';
@@ -17,10 +22,15 @@ export const SUBPROTOCOL_AUTHORIZATION = 'Authorization';
 export const SUBPROTOCOL_STREAM = 'svc.stream.v1';
 
 /** For worker connections, in the engine's order of preference. */
-export const SUBPROTOCOLS = [SUBPROTOCOL_COMPACT, SUBPROTOCOL_MSGPACK, SUBPROTOCOL_JSON] as const;
+export const SUBPROTOCOLS = [SUBPROTOCOL_RECORDS, SUBPROTOCOL_COMPACT, SUBPROTOCOL_MSGPACK, SUBPROTOCOL_JSON] as const;
 
 export type Subprotocol = (typeof SUBPROTOCOLS)[number];
 
+/** Whether payloads are compact. */
+export function isCompactForm(subprotocol: string | undefined): boolean {
+  return subprotocol === SUBPROTOCOL_RECORDS || subprotocol === SUBPROTOCOL_COMPACT;
+}
+
 export function isBinaryForm(subprotocol: string | undefined): boolean {
-  return subprotocol === SUBPROTOCOL_COMPACT || subprotocol === SUBPROTOCOL_MSGPACK;
+  return isCompactForm(subprotocol) || subprotocol === SUBPROTOCOL_MSGPACK;
 }

@@ -15,18 +15,45 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** One request to the system for this many costs little more than one for 16. */
-const POOL_BYTES = 16 * 1024;
-/** For this thread only; no byte is used twice. */
-const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
-let used = POOL_BYTES;
+/** Unguessable characters of one encoding. */
+class RandomText {
+  readonly #encoding: 'hex' | 'base64url';
+  readonly #bytes = Buffer.allocUnsafeSlow(DRAWN_BYTES);
+  #drawn = '';
+  #used = 0;
+
+  constructor(encoding: 'hex' | 'base64url') {
+    this.#encoding = encoding;
+  }
+
+  /** No character is used twice. */
+  take(length: number): string {
+    const start = this.#used + length > this.#drawn.length ? this.#draw() : this.#used;
+    this.#used = start + length;
+    return this.#drawn.slice(start, this.#used);
+  }
+
+  #draw(): number {
+    this.#drawn = randomFillSync(this.#bytes).toString(this.#encoding);
+    return 0;
+  }
+}
+
+/**
+ * Characters are drawn together: a call for each id costs more than everything else. An id that is kept for long keeps
+ * all of them in memory, so they are few.
+ */
+const DRAWN_BYTES = 2 * 1024;
+/** For this thread only. */
+const hex = new RandomText('hex');
+const letters = new RandomText('base64url');
 
 /** Unguessable hexadecimal digits, two per byte, for ids made for every call. */
 export function randomHex(bytes: number): string {
-  if (used + bytes > POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
+  return hex.take(2 * bytes);
+}
+
+/** Unguessable letters, digits, `-` and `_`, of six bits each. */
+export function randomLetters(length: number): string {
+  return letters.take(length);
 }

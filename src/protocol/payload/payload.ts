@@ -10,7 +10,7 @@ import { emptySections, OWN_SHAPE, readSections, referenceAt } from './compact-l
 
 /** A form of payloads other than JSON text. */
 export interface PackedForm {
-  readonly name: 'compact' | 'MessagePack';
+  readonly name: 'compact' | 'MessagePack' | 'reply';
   /** The value as JSON; undefined if the bytes are invalid, or JSON cannot express it. */
   textOf(bytes: Buffer, start: number, end: number): RawJson | undefined;
   /** Whether the value takes more than that many bytes as JSON, as far as this is cheap to find out. */
@@ -19,6 +19,14 @@ export interface PackedForm {
   offenceOf(bytes: Buffer, start: number, end: number): string | undefined;
   /** The value, for code that reads its parts. Absent where its text serves as well. */
   valueOf?(bytes: Buffer, start: number, end: number): unknown;
+}
+
+/** A value that its maker writes when it is sent, in a form of its own. It stays valid. */
+export interface WrittenForm {
+  readonly name: 'request';
+  readonly byteLength: number;
+  writeTo(target: Buffer, at: number): void;
+  asText(): RawJson;
 }
 
 /** Writes JSON values in MessagePack. */
@@ -34,6 +42,7 @@ export class Payload {
   /** Set for packed bytes. */
   readonly #form: PackedForm | undefined;
   #text: RawJson | undefined;
+  readonly #written: WrittenForm | undefined;
   /** The same value in MessagePack. */
   #messagePack: Payload | undefined;
 
@@ -43,12 +52,14 @@ export class Payload {
     end: number,
     text: RawJson | undefined,
     form: PackedForm | undefined,
+    written?: WrittenForm,
   ) {
     this.#bytes = bytes;
     this.#start = start;
     this.#end = end;
     this.#text = text;
     this.#form = form;
+    this.#written = written;
   }
 
   static ofText(text: RawJson): Payload {
@@ -63,8 +74,17 @@ export class Payload {
     return new Payload(bytes, start, end, undefined, form);
   }
 
-  get form(): PackedForm['name'] | 'JSON' {
-    return this.#form?.name ?? 'JSON';
+  static ofWritten(written: WrittenForm): Payload {
+    return new Payload(undefined, 0, written.byteLength, undefined, undefined, written);
+  }
+
+  get form(): PackedForm['name'] | WrittenForm['name'] | 'JSON' {
+    return this.#form?.name ?? this.#written?.name ?? 'JSON';
+  }
+
+  /** The value where its maker writes it. */
+  get written(): WrittenForm | undefined {
+    return this.#written;
   }
 
   get byteLength(): number {
@@ -74,12 +94,14 @@ export class Payload {
   /** Whether the value takes more than that many bytes as JSON, as far as this is cheap to find out. */
   isLongerThan(bytesMax: number): boolean {
     if (this.byteLength > bytesMax) return true;
+    if (this.#written !== undefined) return this.#written.asText().length > bytesMax;
     if (this.#bytes === undefined || this.#form === undefined) return false;
     return this.#form.isLongerThan(this.#bytes, this.#start, this.#end, bytesMax);
   }
 
   /** The same value in memory of its own: it outlives its message, and does not keep it in memory. */
   kept(): Payload {
+    if (this.#written !== undefined) return this;
     if (this.#bytes === undefined) return Payload.ofText(asRawJson(detach(this.#text ?? RAW_NULL)));
     const bytes = Buffer.from(this.#bytes.subarray(this.#start, this.#end));
     return new Payload(bytes, 0, bytes.length, undefined, this.#form);
@@ -93,7 +115,7 @@ export class Payload {
           ? readJson(this.#bytes, this.#start, this.#end)
           : this.#form.textOf(this.#bytes, this.#start, this.#end);
     }
-    return this.#text;
+    return this.#text ?? this.#written?.asText();
   }
 
   /** Why it cannot be read, as far as the form can say it. */
@@ -102,14 +124,21 @@ export class Payload {
     return this.#form.offenceOf(this.#bytes, this.#start, this.#end);
   }
 
-  /** The value of a compact payload, for code that reads its parts; `undefined` if it cannot be read. */
-  readCompact(): unknown {
+  /** The value of a packed payload, for code that reads its parts; `undefined` if it cannot be read. */
+  readPacked(): unknown {
     return this.#bytes === undefined ? undefined : this.#form?.valueOf?.(this.#bytes, this.#start, this.#end);
+  }
+
+  /** Reads the bytes of a packed payload; they are valid during the call. */
+  visitPacked<Result>(read: (bytes: Buffer, start: number, end: number) => Result): Result | undefined {
+    return this.#bytes === undefined || this.#form === undefined
+      ? undefined
+      : read(this.#bytes, this.#start, this.#end);
   }
 
   /** The same value as JSON; `undefined` if it cannot be read. */
   asJson(): Payload | undefined {
-    if (this.#form === undefined) return this;
+    if (this.form === 'JSON') return this;
     const text = this.asText();
     return text === undefined ? undefined : Payload.ofText(text);
   }
@@ -119,9 +148,9 @@ export class Payload {
    * express. `undefined` if it cannot be read.
    */
   asMessagePack(form: MessagePackWriter): Payload | undefined {
-    if (this.#form === undefined || this.#form.name === 'MessagePack') return this;
+    if (this.form === 'JSON' || this.form === 'MessagePack') return this;
     if (this.#messagePack === undefined) {
-      const value = this.readCompact();
+      const value = this.form === 'compact' ? this.readPacked() : undefined;
       const bytes = value === undefined ? undefined : form.write(value);
       this.#messagePack = bytes === undefined ? this.asJson() : Payload.ofPacked(bytes, 0, bytes.length, form);
     }
@@ -153,7 +182,7 @@ export class Payload {
    * one.
    */
   jsonBeginning(bytesMax: number): ByteString | undefined {
-    if (this.#form !== undefined) return undefined;
+    if (this.form !== 'JSON') return undefined;
     if (this.#bytes === undefined) return asByteString(detach((this.#text ?? RAW_NULL).slice(0, bytesMax)));
     const end = Math.min(this.#end, this.#start + bytesMax);
     return asByteString(this.#bytes.toString('latin1', this.#start, end));
@@ -161,7 +190,8 @@ export class Payload {
 
   /** Writes the bytes at `at`; the target has room for `byteLength`. */
   writeTo(target: Buffer, at: number): void {
-    if (this.#bytes === undefined) target.write(this.#text ?? RAW_NULL, at, 'latin1');
+    if (this.#written !== undefined) this.#written.writeTo(target, at);
+    else if (this.#bytes === undefined) target.write(this.#text ?? RAW_NULL, at, 'latin1');
     else this.#bytes.copy(target, at, this.#start, this.#end);
   }
 }

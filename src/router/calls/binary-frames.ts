@@ -15,6 +15,7 @@ import {
 } from '../../protocol/binary/binary-messages.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_TIMEOUT_MS_DEFAULT, ID_BYTES_MAX, idOffence } from '../../protocol/frames/limits.ts';
+import { replyForm } from '../../protocol/http/reply-record.ts';
 import { parseRawJson, RAW_NULL } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_ASKED_MAX } from '../../protocol/payload/shape.ts';
@@ -131,7 +132,14 @@ export class BinaryFrames implements BatchVisitor {
       this.#context.counters.count('invocations.late_results');
       return;
     }
-    const payload = this.#payload(header.flags, header.payloadStart, header.payloadEnd);
+    const isReply = (header.flags & FLAG.isReply) !== 0;
+    if (isReply && !this.#wire.hasRecords) {
+      const reason = 'a reply as a record, on a connection without records';
+      return this.refuseResult(header.idLow, header.idHigh, reason);
+    }
+    const payload = isReply
+      ? Payload.ofPacked(this.#message, header.payloadStart, header.payloadEnd, replyForm)
+      : this.#payload(header.flags, header.payloadStart, header.payloadEnd);
     const isError = (header.flags & FLAG.isError) !== 0;
     const outcome = isError ? { error: checkedErrorPayload(payload) } : { result: payload };
     settle(this.#context, call, outcome, this.#session.lastHeardMs);

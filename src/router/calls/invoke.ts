@@ -4,7 +4,7 @@
 // `waiting.ts` keeps those for which no worker has a place. The checks run in the order of the wire (5.1): action,
 // existence, depth, limits, worker.
 
-import { withBaggageEntry } from '../../core/calls/call-depth.ts';
+import { FUNCTION_ENTRY, withBaggageEntry } from '../../core/calls/call-depth.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectWorker } from '../../core/calls/select-worker.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
@@ -205,7 +205,7 @@ function baggageFor(
   baggage: string | undefined,
 ): string | undefined {
   if ((traceparent === undefined || traceparent === UNTRACED) && baggage === undefined) return undefined;
-  const name = context.settings.isDropIn ? 'iii.function.id' : 'svc.function.id';
+  const name = context.settings.isDropIn ? 'iii.function.id' : FUNCTION_ENTRY;
   return withBaggageEntry(baggage ?? '', name, functionId);
 }
 

@@ -4,14 +4,17 @@
 // JSON: each message is a text frame. Clients of `iii` use it, and the engine's own SDK where it asks for it.
 // Binary: messages gather in one buffer and leave as one frame at the end of the turn.
 
-import { withDepth } from '../../core/calls/call-depth.ts';
+import { FUNCTION_ENTRY, withBaggageEntry, withDepth } from '../../core/calls/call-depth.ts';
 import { CompactPayloads } from '../../core/calls/compact-payloads.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
 import { encodeEngineFrame } from '../../protocol/frames/encode.ts';
 import type { EngineFrame, InvocationResult, InvokeFunction, TriggerOrigin } from '../../protocol/frames/frames.ts';
-import { asRawJson, quoted, RAW_NULL, type RawJson } from '../../protocol/json/byte-string.ts';
+import type { RouteConstants } from '../../protocol/http/record-layout.ts';
+import { RequestRecord } from '../../protocol/http/request-record.ts';
+import type { RouteText } from '../../protocol/http/request-text.ts';
+import { asRawJson, quoted, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { MessagePackForm } from '../../protocol/payload/message-pack.ts';
 import { MESSAGE_PACK_BYTES_MAX } from '../../protocol/payload/message-pack-check.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
@@ -103,16 +106,23 @@ export class BinaryWire implements Wire {
   readonly #numbers = new Map<string, number>();
   /** The form of packed payloads of this client. */
   readonly form: CompactPayloads | MessagePackForm;
+  /** Whether requests and replies of HTTP triggers are records. */
+  readonly hasRecords: boolean;
+  /** Routes whose number was sent to this client. */
+  #routes = new WeakMap<RouteText, SentRoute>();
+  #routeCount = 0;
   /** By number, the shapes that were sent to this client. */
   #sentShapes: Uint8Array | undefined = undefined;
 
-  constructor(sendQueue: BinarySendQueue, form: CompactPayloads | MessagePackForm) {
+  constructor(sendQueue: BinarySendQueue, form: CompactPayloads | MessagePackForm, hasRecords: boolean) {
     this.#sendQueue = sendQueue;
     this.form = form;
+    this.hasRecords = hasRecords;
   }
 
   admit(payload: Payload): boolean {
     if (payload.form === 'JSON') return true;
+    if (payload.form === 'request' && this.hasRecords) return true;
     if (payload.form !== this.form.name) return this.#inForm(payload) !== undefined;
     if (payload.form === 'compact') return payload.visitShapes(this.sendShape);
     return payload.byteLength <= MESSAGE_PACK_BYTES_MAX;
@@ -124,8 +134,14 @@ export class BinaryWire implements Wire {
 
   sendCall(call: SentCall, order: CallOrder): void {
     const messages = this.#sendQueue.open();
+    if (messages === undefined) return;
     const isUntraced = order.traceparent === UNTRACED;
-    messages?.call({
+    const record = this.hasRecords ? order.data?.written : undefined;
+    if (record instanceof RequestRecord && order.trigger !== undefined) {
+      this.#sendRequest(messages, call, order, record, order.trigger);
+      return;
+    }
+    messages.call({
       idLow: call.slot,
       idHigh: call.generation,
       functionNumber: this.#numberOf(order.functionId, messages),
@@ -138,6 +154,54 @@ export class BinaryWire implements Wire {
       extra: order.trigger && originText(order.trigger),
       payload: this.#inForm(order.data),
     });
+  }
+
+  /** What its route has in common with it is sent once, and before. */
+  #sendRequest(
+    messages: MessageBuffer,
+    call: SentCall,
+    order: CallOrder,
+    record: RequestRecord,
+    trigger: TriggerOrigin,
+  ): void {
+    const route = this.#routes.get(record.head.route) ?? this.#announceRoute(messages, order, record, trigger);
+    const isUntraced = order.traceparent === UNTRACED;
+    const isUsual = !isUntraced && order.traceparent !== undefined && order.baggage === route.baggage;
+    messages.call({
+      idLow: call.slot,
+      idHigh: call.generation,
+      functionNumber: route.number,
+      depth: order.depth,
+      timeoutMs: order.timeoutMs,
+      metadata: order.metadata,
+      isUntraced,
+      traceparent: isUntraced ? undefined : order.traceparent,
+      baggage: isUsual ? undefined : order.baggage,
+      extra: undefined,
+      payload: order.data,
+    });
+  }
+
+  #announceRoute(messages: MessageBuffer, order: CallOrder, record: RequestRecord, trigger: TriggerOrigin): SentRoute {
+    const { head, channels } = record;
+    // A worker that binds and drops routes for ever restarts the numbering: a number may be reused.
+    if (this.#routeCount === NAMES_MAX) {
+      this.#routes = new WeakMap();
+      this.#routeCount = 0;
+    }
+    const route = { number: this.#routeCount++, baggage: withBaggageEntry('', FUNCTION_ENTRY, order.functionId) };
+    const constants: RouteConstants = {
+      function_id: order.functionId,
+      trigger: { type: trigger.type, id: trigger.id },
+      method: head.route.method,
+      path: head.route.path,
+      parameters: head.route.parameters,
+      channels: channels.suffix,
+      baggage: route.baggage,
+    };
+    this.#routes.set(head.route, route);
+    messages.route(route.number, rawJson(constants));
+    return route;
   }
 
   sendResult(ref: CallerRef, _functionId: string, { result, error }: Outcome): void {
@@ -172,6 +236,12 @@ export class BinaryWire implements Wire {
     messages.name(number, functionId);
     return number;
   }
+}
+
+interface SentRoute {
+  readonly number: number;
+  /** Of calls that have a trace and no baggage of their own. */
+  readonly baggage: string;
 }
 
 function originText({ type, id }: TriggerOrigin): RawJson {

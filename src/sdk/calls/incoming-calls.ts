@@ -8,7 +8,7 @@
 
 import { type Link, tooLarge } from '../connection/link.ts';
 import { TriggerTypes } from '../triggers/trigger-types.ts';
-import type { DeliveredCall, EncodedPayload } from '../wire/wire.ts';
+import type { DeliveredCall, EncodedResult } from '../wire/wire.ts';
 import type { MiddlewareChain } from '../worker/handler.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
 import type { Settings } from '../worker/options.ts';
@@ -110,9 +110,9 @@ export class IncomingCalls {
     Invocation.spanOf(invocation)?.end();
     if (link === undefined) return;
     const call = Invocation.callOf(invocation);
-    let encoded: EncodedPayload | undefined;
+    let encoded: EncodedResult | undefined;
     try {
-      encoded = link.encode(result);
+      encoded = link.encodeResult(call, result);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       const message = `the result of ${call.functionId} cannot be sent as JSON: ${why}`;

@@ -6,6 +6,8 @@
 // through its text.
 
 import { SvcError } from '../calls/errors.ts';
+import type { HttpRequest } from '../triggers/http-messages.ts';
+import { ReceivedRequest } from '../triggers/received-request.ts';
 import type { Settings } from '../worker/options.ts';
 import type { Platform } from '../worker/platform.ts';
 import { ChannelReader } from './channel-reader.ts';
@@ -75,7 +77,17 @@ export class Channels {
 
   /** A payload or a result that has just been read, with live ends in place of references. */
   revive(value: unknown): unknown {
-    if (!this.#sawMark) return value;
+    if (value instanceof ReceivedRequest) return this.#open(value);
+    return this.#sawMark ? this.#replace(value) : value;
+  }
+
+  /** The object of a request, whose client may have sent a reference too. */
+  #open(request: ReceivedRequest): HttpRequest {
+    if (this.#sawMark) request.body = this.#replace(request.body);
+    return request.open(this.#context);
+  }
+
+  #replace(value: unknown): unknown {
     this.#sawMark = false;
     return replaceRefs(value, (ref) =>
       ref.direction === 'read' ? new ChannelReader(this.#context, ref) : new ChannelWriter(this.#context, ref),

@@ -10,6 +10,7 @@ import {
   type DeliveredCall,
   type EncodedCall,
   type EncodedPayload,
+  type EncodedResult,
   encodeError,
   type Wire,
 } from '../wire/wire.ts';
@@ -62,16 +63,21 @@ export class Link {
     return this.#socket.subprotocol;
   }
 
-  /** A payload or a result, sent on this link before anything else is encoded; see `Wire`. */
+  /** A payload, sent on this link before anything else is encoded; see `Wire`. */
   encode(value: unknown): EncodedPayload | undefined {
     return this.#wire.encode(value);
+  }
+
+  /** The same for the result of a call. */
+  encodeResult(call: DeliveredCall, value: unknown): EncodedResult | undefined {
+    return this.#wire.encodeResult(call, value);
   }
 
   sendCall(call: EncodedCall): void {
     if (this.#isUp) this.#queued(this.#wire.addCall(call));
   }
 
-  sendResult(call: DeliveredCall, result: EncodedPayload | undefined): void {
+  sendResult(call: DeliveredCall, result: EncodedResult | undefined): void {
     if (this.#isUp) this.#queued(this.#wire.addResult(call, result));
   }
 
@@ -103,7 +109,7 @@ export class Link {
   }
 
   /** The length of the answer, if it exceeds what the engine accepts: sending it would end the connection. */
-  overlongAnswerBytes(call: DeliveredCall, answer: EncodedPayload): number | undefined {
+  overlongAnswerBytes(call: DeliveredCall, answer: EncodedResult): number | undefined {
     if (answerBytesMax(call, answer) <= this.#frameBytesMax) return undefined;
     const bytes = this.#wire.answerBytes(call, answer);
     return bytes > this.#frameBytesMax ? bytes : undefined;

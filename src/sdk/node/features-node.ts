@@ -1,7 +1,13 @@
 // Every part of a worker, available at once, and the options of the dial that a page cannot choose: headers, and the
 // forms of the wire to offer.
 
-import { SUBPROTOCOL_COMPACT, SUBPROTOCOL_JSON, type Subprotocol } from '../../protocol/frames/subprotocols.ts';
+import {
+  isCompactForm,
+  SUBPROTOCOL_COMPACT,
+  SUBPROTOCOL_JSON,
+  SUBPROTOCOL_RECORDS,
+  type Subprotocol,
+} from '../../protocol/frames/subprotocols.ts';
 import { DeadlineWheel } from '../calls/deadline-wheel.ts';
 import { SvcError } from '../calls/errors.ts';
 import { CalledSide } from '../calls/incoming-calls.ts';
@@ -26,7 +32,7 @@ export const nodeFeatures: Features = {
   }),
   // An engine that selected no form speaks none of ours.
   openWire(socket, frameBytesMax, noteReference) {
-    if (socket.subprotocol !== SUBPROTOCOL_COMPACT) return new JsonWire(socket, noteReference);
+    if (!isCompactForm(socket.subprotocol)) return new JsonWire(socket, noteReference);
     return new BinaryWire(socket, watchMemory(nodeMemory, noteReference), frameBytesMax);
   },
   createDeadlines: (clock) => new DeadlineWheel(clock),
@@ -57,7 +63,7 @@ export function readHeaders({ headers = {}, token }: WorkerOptions): Readonly<Re
 
 export function readWire(option: string | undefined, requested: string | undefined): readonly Subprotocol[] {
   const wire = option ?? requested ?? 'binary';
-  if (wire === 'binary') return [SUBPROTOCOL_COMPACT, SUBPROTOCOL_JSON];
+  if (wire === 'binary') return [SUBPROTOCOL_RECORDS, SUBPROTOCOL_COMPACT, SUBPROTOCOL_JSON];
   if (wire === 'json') return [SUBPROTOCOL_JSON];
   const source = option === undefined ? 'SVC_WIRE' : 'wire';
   throw new SvcError('INVALID_ARGUMENTS', `${source}: ${JSON.stringify(wire)}, expected binary or json`);

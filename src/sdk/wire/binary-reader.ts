@@ -9,6 +9,7 @@ import type { ErrorBody, TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
 import type { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
+import { type KnownRoute, type ReceivedRequest, RequestReader, readRoute } from '../triggers/received-request.ts';
 import type { PlatformMemory } from '../worker/platform.ts';
 import { isOrigin, readFrame } from './json-wire.ts';
 import type { DeliveredCall, FrameReceiver } from './wire.ts';
@@ -17,6 +18,8 @@ export class BinaryReader {
   readonly #memory: PlatformMemory;
   readonly #names: (string | undefined)[] = [];
 
+  readonly #routes: (KnownRoute | undefined)[] = [];
+  readonly #requests: RequestReader;
   readonly #shapes: (Shape | undefined)[] = [];
   readonly #decoder: CompactDecoder;
   /** The origin text of the last call that had one: the next call mostly has the same origin. */
@@ -28,6 +31,7 @@ export class BinaryReader {
   constructor(memory: PlatformMemory, encoder: CompactEncoder) {
     this.#memory = memory;
     this.#encoder = encoder;
+    this.#requests = new RequestReader(memory);
     this.#decoder = new CompactDecoder(memory, (number) => this.#shapes[number]);
   }
 
@@ -64,6 +68,9 @@ export class BinaryReader {
         return this.#readName(bytes, at, end, receiver);
       case KIND.shape:
         this.#readShape(bytes, at, end, receiver);
+        return true;
+      case KIND.route:
+        this.#readRoute(bytes, at, end, receiver);
         return true;
       case KIND.control:
         this.#readControl(bytes, at, end, receiver);
@@ -105,17 +112,27 @@ export class BinaryReader {
     let payload: unknown = null;
     try {
       const flags = bytes[at + 5] ?? 0;
-      call.functionId = this.#nameOf(u32(bytes, at + 16));
+      const number = u32(bytes, at + 16);
+      call.isRequest = (flags & FLAG.isRequest) !== 0;
+      const route = call.isRequest ? this.#routeOf(number) : undefined;
+      call.functionId = route === undefined ? this.#nameOf(number) : route.functionId;
       call.isUntraced = (flags & FLAG.isUntraced) !== 0;
       let next = at + HEADER_BYTES.call;
       if ((flags & ANY_SECTION) !== 0) next = this.#readSections(call, flags, bytes, next, end);
-      if ((flags & FLAG.payload) !== 0) payload = this.#payload(flags, bytes, next, end);
+      if (route !== undefined) payload = this.#readRequest(call, route, bytes, next, end);
+      else if ((flags & FLAG.payload) !== 0) payload = this.#payload(flags, bytes, next, end);
     } catch (error) {
       receiver.onBrokenCall(call, unreadable('call', error));
       return !(error instanceof OverlongSection);
     }
     receiver.onCall(call, payload);
     return true;
+  }
+
+  #readRequest(call: BinaryCall, route: KnownRoute, bytes: Uint8Array, start: number, end: number): ReceivedRequest {
+    call.trigger = route.origin;
+    if (call.traceparent !== undefined) call.baggage ??= route.baggage;
+    return this.#requests.read(bytes, start, end, route);
   }
 
   /** Returns the position of the payload. */
@@ -181,6 +198,19 @@ export class BinaryReader {
     } else receiver.onFrame(frame);
   }
 
+  #readRoute(bytes: Uint8Array, at: number, end: number, receiver: FrameReceiver): void {
+    const number = end - at < HEADER_BYTES.route ? NAMES_MAX : u32(bytes, at + 8);
+    const route = number < NAMES_MAX ? readRoute(this.#memory.read(bytes, at + HEADER_BYTES.route, end)) : undefined;
+    if (route === undefined) receiver.onUnreadable(`a route at byte ${at} is invalid`);
+    else this.#routes[number] = route;
+  }
+
+  #routeOf(number: number): KnownRoute {
+    const route = this.#routes[number];
+    if (route === undefined) throw new Error(`route number ${number} was never announced`);
+    return route;
+  }
+
   #nameOf(number: number): string {
     const name = this.#names[number];
     if (name === undefined) throw new Error(`function number ${number} was never given a name`);
@@ -211,6 +241,7 @@ class BinaryCall implements DeliveredCall {
   baggage: string | undefined = undefined;
   metadata: unknown = undefined;
   trigger: TriggerOrigin | undefined = undefined;
+  isRequest = false;
 
   constructor(bytes: Uint8Array, at: number) {
     this.idLow = u32(bytes, at + 8);

@@ -1,5 +1,6 @@
-// The binary form with compact payloads, `svc.compact.v1`: many messages in one WebSocket message, calls and results
-// with fixed headers, names as numbers, and everything else as the JSON frame of the other form.
+// The binary form with compact payloads, `svc.compact.v2`: many messages in one WebSocket message, calls and results
+// with fixed headers, names as numbers, requests and replies as records, and everything else as the JSON frame of the
+// other form. An engine that selects `svc.compact.v1` sends no records, and gets none.
 //
 // Neighbours: `binary-writer.ts` writes the messages, `binary-reader.ts` reads them;
 // `protocol/payload/compact-encode.ts` encodes payloads in the compact form.
@@ -10,10 +11,12 @@
 // - A call follows the message that defines the number of its function.
 
 import { HEADER_BYTES, NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
+import { REPLY_HEADER_BYTES } from '../../protocol/http/record-layout.ts';
 import { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
 import type { PlatformMemory, PlatformSocket } from '../worker/platform.ts';
 import { BinaryReader } from './binary-reader.ts';
 import { BinaryWriter } from './binary-writer.ts';
+import { EncodedReply, encodeReply } from './reply-encode.ts';
 import {
   answerBytesMax,
   callBytesMax,
@@ -21,6 +24,7 @@ import {
   type Encoded,
   type EncodedCall,
   type EncodedPayload,
+  type EncodedResult,
   encodeValue,
   type FrameReceiver,
   type Wire,
@@ -54,12 +58,16 @@ export class BinaryWire implements Wire {
     return this.#encoder.encode(value) ?? encodeValue(value);
   }
 
+  encodeResult(call: DeliveredCall, value: unknown): EncodedResult | undefined {
+    return (call.isRequest === true ? encodeReply(value) : undefined) ?? this.encode(value);
+  }
+
   addCall(call: EncodedCall): number {
     this.#waiting.push(call);
     return HEADER_BYTES.call + (call.data?.length ?? 0) + (call.metadata?.length ?? 0);
   }
 
-  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number {
+  addResult(call: DeliveredCall, result: EncodedResult | undefined): number {
     this.#waiting.push(new Answer(call, result, false));
     return HEADER_BYTES.result + (result?.length ?? 0);
   }
@@ -104,7 +112,7 @@ export class BinaryWire implements Wire {
     return bytes + this.#payloadBytes(call.data ?? '');
   }
 
-  answerBytes(_call: DeliveredCall, answer: EncodedPayload): number {
+  answerBytes(_call: DeliveredCall, answer: EncodedResult): number {
     return HEADER_BYTES.result + this.#payloadBytes(answer);
   }
 
@@ -127,7 +135,8 @@ export class BinaryWire implements Wire {
     } else if (HEADER_BYTES.result > this.#capacity) {
       this.#reserve(HEADER_BYTES.result);
     }
-    this.#writer.result(call.idLow, call.idHigh, payload, isError);
+    if (payload instanceof EncodedReply) this.#writer.reply(call.idLow, call.idHigh, payload);
+    else this.#writer.result(call.idLow, call.idHigh, payload, isError);
   }
 
   #writeShape(keyList: string): void {
@@ -135,7 +144,11 @@ export class BinaryWire implements Wire {
     this.#writer.shape(keyList);
   }
 
-  #payloadBytes(payload: EncodedPayload | ''): number {
+  #payloadBytes(payload: EncodedResult | ''): number {
+    if (payload instanceof EncodedReply) {
+      const { headers, body } = payload;
+      return REPLY_HEADER_BYTES + this.#memory.byteLength(headers) + this.#memory.byteLength(body);
+    }
     return typeof payload === 'string' ? this.#memory.byteLength(payload) : payload.length;
   }
 
@@ -173,10 +186,10 @@ export class BinaryWire implements Wire {
 /** An answer to send: the call of the engine, and the content. */
 class Answer {
   readonly call: DeliveredCall;
-  readonly payload: EncodedPayload | undefined;
+  readonly payload: EncodedResult | undefined;
   readonly isError: boolean;
 
-  constructor(call: DeliveredCall, payload: EncodedPayload | undefined, isError: boolean) {
+  constructor(call: DeliveredCall, payload: EncodedResult | undefined, isError: boolean) {
     this.call = call;
     this.payload = payload;
     this.isError = isError;

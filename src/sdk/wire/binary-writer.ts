@@ -7,9 +7,11 @@
 // - Memory that the socket still needs is never written to again.
 
 import { FLAG, HEADER_BYTES, KIND } from '../../protocol/binary/binary-layout.ts';
+import { REPLY_HEADER_BYTES } from '../../protocol/http/record-layout.ts';
 import type { CompactEncoder } from '../../protocol/payload/compact-encode.ts';
 import { callDepth, parseBaggage } from '../calls/trace-context.ts';
 import { HEADROOM_BYTES, type PlatformMemory, type PlatformSocket } from '../worker/platform.ts';
+import type { EncodedReply } from './reply-encode.ts';
 import type { EncodedCall, EncodedPayload } from './wire.ts';
 
 export class BinaryWriter {
@@ -99,6 +101,19 @@ export class BinaryWriter {
     putU32(this.#memory, start + 12, idHigh);
     const at = start + HEADER_BYTES.result;
     this.#finish(start, payload === undefined ? at : this.#payload(payload, at));
+  }
+
+  reply(idLow: number, idHigh: number, { status, headers, body, flags }: EncodedReply): void {
+    const start = this.#begin(KIND.result, FLAG.payload | FLAG.isReply, 0);
+    const memory = this.#memory;
+    putU32(memory, start + 8, idLow);
+    putU32(memory, start + 12, idHigh);
+    const at = start + HEADER_BYTES.result;
+    putU32(memory, at, status | (flags << 16));
+    const headersStart = at + REPLY_HEADER_BYTES;
+    const headersEnd = headers === '' ? headersStart : this.#text(headers, headersStart);
+    putU32(memory, at + 4, headersEnd - headersStart);
+    this.#finish(start, this.#text(body, headersEnd));
   }
 
   #begin(kind: number, flags: number, depth: number): number {

@@ -10,7 +10,7 @@ import {
   type DeliveredCall,
   type Encoded,
   type EncodedCall,
-  type EncodedPayload,
+  type EncodedResult,
   encodeValue,
   type FrameReceiver,
   type ReceivedFrame,
@@ -32,6 +32,10 @@ export class JsonWire implements Wire {
     return encodeValue(value);
   }
 
+  encodeResult(_call: DeliveredCall, value: unknown): Encoded | undefined {
+    return encodeValue(value);
+  }
+
   addCall(call: EncodedCall): number {
     const text = writeCall(call);
     // The text holds them now; the call may live on for an hour.
@@ -40,7 +44,7 @@ export class JsonWire implements Wire {
     return this.addFrame(text);
   }
 
-  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number {
+  addResult(call: DeliveredCall, result: EncodedResult | undefined): number {
     const text = result === undefined ? '' : `,"result":${textOf(result)}`;
     return this.addFrame(`${answerStart(call)}${text}}`);
   }
@@ -69,7 +73,7 @@ export class JsonWire implements Wire {
     return jsonCallBytes(call);
   }
 
-  answerBytes(call: DeliveredCall, answer: EncodedPayload): number {
+  answerBytes(call: DeliveredCall, answer: EncodedResult): number {
     return utf8Length(answerStart(call)) + RESULT_FIELD_BYTES + utf8Length(textOf(answer));
   }
 
@@ -121,7 +125,7 @@ function writeCall(call: EncodedCall): string {
   return data === undefined ? `${text}}` : `${text},"data":${textOf(data)}}`;
 }
 
-function textOf(payload: EncodedPayload): Encoded {
+function textOf(payload: EncodedResult): Encoded {
   if (typeof payload !== 'string') throw new Error('A payload of the binary form on a wire of the JSON form');
   return payload;
 }

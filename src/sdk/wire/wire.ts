@@ -15,6 +15,7 @@ import type {
 } from '../../protocol/frames/frames.ts';
 import type { CompactPayload } from '../../protocol/payload/compact-encode.ts';
 import type { PlatformSocket } from '../worker/platform.ts';
+import type { EncodedReply } from './reply-encode.ts';
 
 /** An upper limit for what either form adds around the texts of a call. */
 const CALL_FRAME_BYTES = 256;
@@ -25,20 +26,24 @@ const ESCAPED_UNIT_BYTES = 6;
 /** A user's value in the form in which a message contains it. */
 export type Encoded = string & { readonly encoded: unique symbol };
 
-/** A payload or a result as a message contains it: in the compact form, if it has one. */
+/** A payload as a message contains it: in the compact form, if it has one. */
 export type EncodedPayload = Encoded | CompactPayload;
+/** The same of a result: the record of a reply, if it answers a request. */
+export type EncodedResult = EncodedPayload | EncodedReply;
 
 /** One connection's form of the wire. Its state, such as numbers for names, belongs to this connection alone. */
 export interface Wire {
   /**
-   * Encodes a payload or a result for this wire; it must be added before anything else is encoded. Undefined if there
-   * is nothing to send; throws what JSON.stringify throws.
+   * Encodes a payload for this wire; it must be added before anything else is encoded. Undefined if there is nothing to
+   * send; throws what JSON.stringify throws.
    */
   encode(value: unknown): EncodedPayload | undefined;
+  /** The same for the result of a call of the engine. */
+  encodeResult(call: DeliveredCall, value: unknown): EncodedResult | undefined;
   /** Adds a call; its payload belongs to the wire from then on. Returns its approximate length. */
   addCall(call: EncodedCall): number;
   /** Adds the answer to a call of the engine. */
-  addResult(call: DeliveredCall, result: EncodedPayload | undefined): number;
+  addResult(call: DeliveredCall, result: EncodedResult | undefined): number;
   addError(call: DeliveredCall, error: Encoded): number;
   /** Adds any other frame, encoded by `encodeFrame`. */
   addFrame(text: string): number;
@@ -49,7 +54,7 @@ export interface Wire {
   /** The exact number of bytes of the message for a call; it reads the texts to count them. */
   callBytes(call: EncodedCall): number;
   /** The same for the answer to a call. */
-  answerBytes(call: DeliveredCall, answer: EncodedPayload): number;
+  answerBytes(call: DeliveredCall, answer: EncodedResult): number;
   /** Parses a message of the engine. */
   receive(message: string | Uint8Array, receiver: FrameReceiver): void;
 }
@@ -92,6 +97,8 @@ export interface DeliveredCall {
   readonly depth: number | undefined;
   readonly metadata: unknown;
   readonly trigger: TriggerOrigin | undefined;
+  /** Its payload came as the record of a request, so its result may be the record of a reply. */
+  readonly isRequest?: boolean;
 }
 
 /** Receives the contents of a message, one after the other. */
@@ -140,7 +147,7 @@ export function callBytesMax(call: EncodedCall): number {
 }
 
 /** The same for an answer. */
-export function answerBytesMax(call: DeliveredCall, answer: EncodedPayload): number {
+export function answerBytesMax(call: DeliveredCall, answer: EncodedResult): number {
   return CALL_FRAME_BYTES + ESCAPED_UNIT_BYTES * (call.idText?.length ?? 0) + UTF8_UNIT_BYTES * answer.length;
 }
 

@@ -260,8 +260,8 @@ describe('the form of the wire', () => {
       await svc.ready();
       return subprotocol;
     };
-    expect(await selected('')).toBe('svc.compact.v1');
+    expect(await selected('')).toBe('svc.compact.v2');
     expect(await selected('json')).toBe('svc.json.v1');
-    expect(await selected('binary')).toBe('svc.compact.v1');
+    expect(await selected('binary')).toBe('svc.compact.v2');
   });
 });

@@ -10,6 +10,7 @@ import {
   SUBPROTOCOL_CHANNEL,
   SUBPROTOCOL_COMPACT,
   SUBPROTOCOL_MSGPACK,
+  SUBPROTOCOL_RECORDS,
 } from '../../../src/protocol/frames/subprotocols.ts';
 import { BareSocket } from '../../support/clients/bare-socket.ts';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
@@ -98,7 +99,7 @@ async function underFuzz(count: number, fuzz: Fuzz): Promise<Record<string, numb
 
 async function sendBatches(engine: EngineProcess, random: SeededRandom, count: number): Promise<void> {
   for (let sent = 0; sent < count; ) {
-    const form = random.pick([SUBPROTOCOL_MSGPACK, SUBPROTOCOL_COMPACT, SUBPROTOCOL_COMPACT, 'json']);
+    const form = random.pick([SUBPROTOCOL_MSGPACK, SUBPROTOCOL_COMPACT, SUBPROTOCOL_RECORDS, 'json']);
     await using client =
       form === 'json' ? await RawWorker.connect(engine.url) : await BinaryClient.connect(engine.url, form);
     for (const end = sent + FRAMES_PER_CONNECTION; sent < end; sent++) {

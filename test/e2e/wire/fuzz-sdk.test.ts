@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { SUBPROTOCOL_COMPACT, SUBPROTOCOL_JSON } from '../../../src/protocol/frames/subprotocols.ts';
+import { SUBPROTOCOL_JSON, SUBPROTOCOL_RECORDS } from '../../../src/protocol/frames/subprotocols.ts';
 import type { SvcWorker } from '../../../src/sdk/index.ts';
 import { createWorker, nodePlatform } from '../../../src/sdk/internal.ts';
 import { encodeFrame } from '../../support/clients/bare-socket.ts';
@@ -20,7 +20,7 @@ import { BinaryEngine, type JsonFrame } from '../../unit/sdk/wire/binary-engine.
 const FRAMES = Number(process.env.SVC_FUZZ_FRAMES ?? 2_000);
 type Form = keyof typeof SUBPROTOCOLS;
 
-const SUBPROTOCOLS = { compact: SUBPROTOCOL_COMPACT, json: SUBPROTOCOL_JSON };
+const SUBPROTOCOLS = { compact: SUBPROTOCOL_RECORDS, json: SUBPROTOCOL_JSON };
 const FRAMES_PER_CONNECTION = 100;
 const FRAME_BYTES_MAX = 65_536;
 const GREETING = { type: 'workerregistered', worker_id: 'w-1', reattach_token: 't-1' };

@@ -8,9 +8,9 @@ import { readPattern } from '../../../src/core/access/pattern.ts';
 import { readExpression } from '../../../src/core/cron/expression.ts';
 import { nextLocal } from '../../../src/core/cron/next-local.ts';
 import { AddressBlocks, clientAddress } from '../../../src/core/limits/client-address.ts';
-import { queryText } from '../../../src/modules/http/requests/request-text.ts';
 import { queryParameters } from '../../../src/modules/stream/admission.ts';
 import { decodeWorkerFrame } from '../../../src/protocol/frames/decode.ts';
+import { queryText } from '../../../src/protocol/http/request-text.ts';
 import { CommandInput } from '../../../src/store/thread/command-input.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 

@@ -2,7 +2,7 @@
 // queues that the test empties. Nothing here opens a port, reads a file or waits.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { SUBPROTOCOL_COMPACT } from '../../../src/protocol/frames/subprotocols.ts';
+import { SUBPROTOCOL_RECORDS } from '../../../src/protocol/frames/subprotocols.ts';
 import type { TraceCarrier } from '../../../src/sdk/calls/trace-context.ts';
 import { nodeMemory } from '../../../src/sdk/node/memory-node.ts';
 import type {
@@ -187,7 +187,7 @@ export class FakeSocket implements PlatformSocket {
   constructor(request: SocketRequest, events: SocketEvents, subprotocol = request.subprotocols[0] ?? '') {
     this.request = request;
     this.subprotocol = subprotocol;
-    this.#binary = subprotocol === SUBPROTOCOL_COMPACT ? new BinaryEngine() : undefined;
+    this.#binary = subprotocol === SUBPROTOCOL_RECORDS ? new BinaryEngine() : undefined;
     this.#events = events;
   }
 

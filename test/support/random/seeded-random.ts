@@ -79,6 +79,10 @@ export class SeededRandom implements Random {
     return Array.from({ length: 4 }, () => this.bits().toString(16).padStart(8, '0')).join('');
   }
 
+  key(): string {
+    return this.token().slice(0, 22);
+  }
+
   fraction(): number {
     return this.bits() / 2 ** 32;
   }

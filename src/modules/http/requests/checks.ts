@@ -2,6 +2,7 @@
 // end the request. A check whose answer is malformed refuses it, because users authorise requests here.
 
 import {
+  asByteString,
   asRawJson,
   type ByteString,
   parseRawJson,
@@ -15,7 +16,6 @@ import type { RouterPort } from '../../../router/port.ts';
 import type { ConditionVerdict } from '../../../router/triggers/condition.ts';
 import { answerToFailure, type ErrorAnswer, errorAnswer } from './error-answer.ts';
 import { type HandlerAnswer, readHandlerValue } from './handler-result.ts';
-import { joined } from './request-text.ts';
 
 export interface Checks {
   /** The request object up to its body. */
@@ -32,7 +32,7 @@ export interface Checks {
 
 export interface ChecksCallbacks {
   /** `context`: the context that middleware made, as JSON. */
-  passed(context: string): void;
+  passed(context: ByteString): void;
   answered(answer: HandlerAnswer): void;
   failed(answer: ErrorAnswer): void;
   /** The client has disconnected: nothing more is called. */
@@ -141,4 +141,9 @@ function readVerdict(text: RawJson | undefined): Verdict {
   return read.ok
     ? { kind: 'respond', answer: read.answer }
     : { kind: 'malformed', reason: `its response is invalid: ${read.reason}` };
+}
+
+/** JSON text from pieces, without building the value first. */
+function joined(...parts: readonly string[]): ByteString {
+  return asByteString(parts.join(''));
 }

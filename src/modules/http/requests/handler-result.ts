@@ -3,6 +3,7 @@
 // headers reach the client, and in what form, is decided here, too (X14).
 
 import { scanMembers } from '../../../protocol/frames/envelope.ts';
+import { type ReplyRecord, replyHeaderPairs, replyOf } from '../../../protocol/http/reply-record.ts';
 import {
   asByteString,
   asRawJson,
@@ -15,13 +16,13 @@ import {
   textToByteString,
 } from '../../../protocol/json/byte-string.ts';
 import type { Payload } from '../../../protocol/payload/payload.ts';
-import { type HeaderLines, isBodiless } from '../../../transport/http.ts';
+import { type HeaderLines, type HttpBody, isBodiless } from '../../../transport/http.ts';
 
 export interface HandlerAnswer {
   readonly status: number;
   readonly headers: HeaderLines;
   /** `undefined`: the status allows no body. */
-  readonly body: ByteString | undefined;
+  readonly body: HttpBody | undefined;
 }
 
 export type ReadResult =
@@ -35,10 +36,14 @@ const EMPTY = asByteString('');
 const UNREADABLE = 'it is not JSON, or nested too deep';
 const NO_OBJECT = 'it is not an object with status_code, headers or body';
 
-/** Reads the result in either form; `undefined`: it is null. */
+/** Reads the result in any form; `undefined`: it is null. */
 export function readHandlerPayload(result: Payload, acceptsAnything: boolean): ReadResult | undefined {
+  if (result.form === 'reply') {
+    const reply = replyOf(result);
+    return reply === undefined ? bad(UNREADABLE) : readReplyRecord(reply);
+  }
   if (result.form === 'compact') {
-    const value = result.readCompact();
+    const value = result.readPacked();
     if (value === undefined) return bad(UNREADABLE);
     return value === null ? undefined : readHandlerValue(value, acceptsAnything);
   }
@@ -77,17 +82,45 @@ export function readHandlerValue(result: unknown, acceptsAnything: boolean): Rea
 
 function answerOf(status: unknown, headers: unknown, bodyOf: (hasContentType: boolean) => ByteString): ReadResult {
   const code = status === undefined || status === null ? 200 : status;
-  if (typeof code !== 'number' || !Number.isInteger(code) || code < 200 || code > 599) {
+  if (!isStatus(code)) {
     const found = byteStringToText(rawJson(status)).slice(0, 64);
     return bad(`status_code must be a whole number from 200 to 599, found ${found}`);
   }
-  const checked = checkHeaders(headers);
+  return answerWith(code, checkHeaders(headers), bodyOf);
+}
+
+function isStatus(status: unknown): status is number {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599;
+}
+
+function answerWith(status: number, checked: HeaderCheck, bodyOf: (hasContentType: boolean) => HttpBody): ReadResult {
   if (!checked.ok) return bad(checked.reason);
   const { lines, contentType } = checked;
-  if (isBodiless(code)) return { ok: true, answer: { status: code, headers: lines, body: undefined } };
+  if (isBodiless(status)) return { ok: true, answer: { status, headers: lines, body: undefined } };
   const hasContentType = contentType !== undefined;
   const own = hasContentType ? lines : lines.length === 0 ? JSON_HEADERS : [...JSON_HEADERS, ...lines];
-  return { ok: true, answer: { status: code, headers: own, body: bodyOf(hasContentType) } };
+  return { ok: true, answer: { status, headers: own, body: bodyOf(hasContentType) } };
+}
+
+/** The handler's SDK has written the body as it is sent. */
+function readReplyRecord({ status, headers, body }: ReplyRecord): ReadResult {
+  if (!isStatus(status)) return bad(`status_code must be a whole number from 200 to 599, found ${status}`);
+  return answerWith(status, checkedLines(headers), () => body);
+}
+
+/** Headers that were checked before: most handlers answer with the same ones each time. */
+const knownLines = new Map<string, HeaderCheck>();
+const KNOWN_LINES_MAX = 256;
+const KNOWN_CHARS_MAX = 512;
+
+function checkedLines(headers: string): HeaderCheck {
+  const known = knownLines.get(headers);
+  if (known !== undefined) return known;
+  const checked = checkPairs(replyHeaderPairs(headers));
+  if (headers.length > KNOWN_CHARS_MAX) return checked;
+  if (knownLines.size === KNOWN_LINES_MAX) knownLines.clear();
+  knownLines.set(headers, checked);
+  return checked;
 }
 
 /** A result with none of the fields. */
@@ -141,9 +174,13 @@ const DROPPED = new Set([
 export function checkHeaders(headers: unknown): HeaderCheck {
   if (headers === undefined || headers === null) return { ok: true, lines: [], contentType: undefined };
   if (typeof headers !== 'object') return { ok: false, reason: 'headers is neither a map nor a list' };
+  return checkPairs(Array.isArray(headers) ? headers.map(splitLine) : Object.entries(headers));
+}
+
+function checkPairs(pairs: Iterable<readonly [string, unknown]>): HeaderCheck {
   const lines: string[] = [];
   let contentType: string | undefined;
-  for (const [given, value] of Array.isArray(headers) ? headers.map(splitLine) : Object.entries(headers)) {
+  for (const [given, value] of pairs) {
     if (!NAME.test(given)) return { ok: false, reason: `a header has the name ${JSON.stringify(given.slice(0, 64))}` };
     const name = given.toLowerCase();
     for (const item of Array.isArray(value) ? value : [value]) {

@@ -12,7 +12,9 @@
 import type { ByteBudget } from '../../../core/limits/byte-budget.ts';
 import type { Clock } from '../../../effects/clock.ts';
 import type { Random } from '../../../effects/random.ts';
-import { asRawJson, type ByteString, parseRawJson, RAW_NULL } from '../../../protocol/json/byte-string.ts';
+import { RequestRecord } from '../../../protocol/http/request-record.ts';
+import { type RequestHead, requestText } from '../../../protocol/http/request-text.ts';
+import { type ByteString, parseRawJson, RAW_NULL } from '../../../protocol/json/byte-string.ts';
 import { Payload } from '../../../protocol/payload/payload.ts';
 import type { Outcome } from '../../../router/calls/call.ts';
 import type { ChannelPipe } from '../../../router/channels/channel-pipe.ts';
@@ -34,7 +36,7 @@ import {
   tooLarge,
 } from './error-answer.ts';
 import { type HandlerAnswer, NO_CONTENT, readHandlerPayload } from './handler-result.ts';
-import { ANSWER_PREFIX, BODY_PREFIX, type OpenRequest, type OpenRequests } from './open-requests.ts';
+import type { OpenRequest, OpenRequests } from './open-requests.ts';
 import { RequestBody } from './request-body.ts';
 import { RequestSpan } from './request-span.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -66,8 +68,7 @@ export interface ErrorCause {
 export interface RoutedRequest {
   readonly exchange: HttpExchange;
   readonly target: HttpBinding;
-  /** The request object up to its body. */
-  readonly text: ByteString;
+  readonly head: RequestHead;
   readonly traceparent: string | undefined;
   readonly hasJson: boolean;
   /** Sent with every answer. */
@@ -188,16 +189,16 @@ export class HttpRequest implements OpenRequest {
     this.#cancelWait = undefined;
     if (this.#isOver) return this.#concurrency.leave();
     this.#holdsTurn = true;
-    const { target, text } = this.#routed;
+    const { target, head } = this.#routed;
     const { globalMiddleware } = this.#port;
     const hasCondition = target.binding?.conditionFunctionId !== undefined;
     const hasGlobalMiddleware = target.binding !== undefined && globalMiddleware.length > 0;
-    if (!hasGlobalMiddleware && !hasCondition && target.middleware.length === 0) return this.#call('{}');
+    if (!hasGlobalMiddleware && !hasCondition && target.middleware.length === 0) return this.#call('');
     this.#isRunning = true;
     runChecks(
       this.#port.router,
       {
-        text,
+        text: requestText(head),
         body: this.#bodyText,
         globalMiddleware: hasGlobalMiddleware ? globalMiddleware : [],
         routeMiddleware: target.middleware,
@@ -227,28 +228,32 @@ export class HttpRequest implements OpenRequest {
     return !this.#isOver;
   }
 
-  #call(context: string): void {
+  /** `context`: what middleware returned, JSON; empty: nothing. */
+  #call(context: ByteString | ''): void {
     const port = this.#port;
     const routed = this.#routed;
     const timeoutMs = this.#deadlineMs - port.clock.monotonicMs();
     if (timeoutMs < 1) return this.fail(LATE);
     const { binding, functionId } = routed.target;
-    this.#bodyKey = port.random.token();
-    this.#answerKey = port.random.token();
+    this.#bodyKey = port.random.key();
+    this.#answerKey = port.random.key();
     if (binding !== undefined) {
       binding.lastFiredAtMs = port.clock.nowMs();
       binding.error = undefined;
     }
-    const name = port.openRequests.nameOf(this.#slot);
-    const text =
-      `${routed.text},"body":${this.#bodyText},"request_body":{"channel_id":"${BODY_PREFIX}${name}","access_key":"` +
-      `${this.#bodyKey}","direction":"read"},"response":{"channel_id":"${ANSWER_PREFIX}${name}","access_key":"` +
-      `${this.#answerKey}","direction":"write"},"context":${context}}`;
+    const record = new RequestRecord(routed.head, this.#bodyText, context, {
+      name: port.openRequests.nameOf(this.#slot),
+      suffix: port.openRequests.suffix,
+      bodyKey: this.#bodyKey,
+      answerKey: this.#answerKey,
+    });
+    // The route of a request without a binding occurs once, and no connection needs to know it.
+    const isRecord = binding !== undefined && record.isExpressible;
     this.#isRunning = true;
     port.router.call(
       {
         functionId,
-        payload: Payload.ofText(asRawJson(text)),
+        payload: isRecord ? Payload.ofWritten(record) : Payload.ofText(record.asText()),
         metadata: binding?.metadata && Payload.ofText(binding.metadata),
         ...this.#span.cause,
         isFromOutside: true,

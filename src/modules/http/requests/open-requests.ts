@@ -1,6 +1,7 @@
 // The requests that are being handled, by the ids of the channels they offer. The object of a request contains
 // references to its two channels; a channel is created only if a handler takes one (docs/http.md).
 
+import { ANSWER_PREFIX, BODY_PREFIX } from '../../../protocol/http/record-layout.ts';
 import type { FindOffer, OfferedChannel } from '../../../router/channels/channels.ts';
 
 export interface OpenRequest {
@@ -17,11 +18,11 @@ export class OpenRequests {
   readonly #serials: number[] = [];
   readonly #freeSlots: number[] = [];
   /** Distinguishes the ids of this engine from those of other engines, and from other ids of its own. */
-  readonly #suffix: string;
+  readonly suffix: string;
   #entered = 0;
 
   constructor(uuid: string) {
-    this.#suffix = `-${uuid}`;
+    this.suffix = `-${uuid}`;
   }
 
   /** Returns the slot. */
@@ -38,15 +39,15 @@ export class OpenRequests {
   }
 
   /**
-   * The part after `BODY_PREFIX` and `ANSWER_PREFIX` in the ids of its channels: a name that no other request ever had.
+   * The part between prefix and suffix in the ids of its channels: a name that no other request of this engine had.
    */
   nameOf(slot: number): string {
-    return `${slot}-${this.#serials[slot]}${this.#suffix}`;
+    return `${slot}-${this.#serials[slot]}`;
   }
 
   readonly find: FindOffer = (channelId) => {
-    if (!channelId.endsWith(this.#suffix)) return undefined;
-    const name = channelId.slice(0, -this.#suffix.length);
+    if (!channelId.endsWith(this.suffix)) return undefined;
+    const name = channelId.slice(0, -this.suffix.length);
     if (name.startsWith(BODY_PREFIX)) return this.#named(name.slice(BODY_PREFIX.length))?.offer('body');
     if (name.startsWith(ANSWER_PREFIX)) return this.#named(name.slice(ANSWER_PREFIX.length))?.offer('answer');
     return undefined;
@@ -61,6 +62,3 @@ export class OpenRequests {
     return this.#serials[Number(slot)] === Number(serial) ? this.#slots[Number(slot)] : undefined;
   }
 }
-
-export const BODY_PREFIX = 'http-body-';
-export const ANSWER_PREFIX = 'http-answer-';

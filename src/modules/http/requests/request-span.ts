@@ -7,7 +7,7 @@ import type { RouterPort } from '../../../router/port.ts';
 import { contextOf, kindKey, spanOf } from '../../../router/session/observe.ts';
 import type { HttpExchange } from '../../../transport/http.ts';
 import type { HttpBinding } from '../trigger.ts';
-import { headerOf } from './request-text.ts';
+import { headerOf } from './header-lines.ts';
 
 /** Includes client errors, so that they are found among the errors. */
 const ERROR_STATUS_MIN = 400;

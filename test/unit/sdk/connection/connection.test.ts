@@ -23,7 +23,7 @@ describe('connecting', () => {
     const { platform, svc, events } = setUp({ token: 'secret-token', headers: { 'x-own': '1' } });
     expect(platform.socket.request).toMatchObject({
       url: 'ws://engine.test:49134',
-      subprotocols: ['svc.compact.v1', 'svc.json.v1'],
+      subprotocols: ['svc.compact.v2', 'svc.compact.v1', 'svc.json.v1'],
       headers: { 'x-own': '1', Authorization: 'Bearer secret-token' },
     });
     expect(svc.state_of_connection).toBe('connecting');
@@ -102,7 +102,7 @@ describe('the form of the wire', () => {
       createWorker('ws://engine.test:49134', { wire }, platform);
       return platform.socket.request.subprotocols;
     };
-    const all = ['svc.compact.v1', 'svc.json.v1'];
+    const all = ['svc.compact.v2', 'svc.compact.v1', 'svc.json.v1'];
     expect(offered(undefined)).toEqual(all);
     expect(offered('binary')).toEqual(all);
     expect(offered('json')).toEqual(['svc.json.v1']);
@@ -114,9 +114,9 @@ describe('the form of the wire', () => {
     const { platform, svc } = setUp({ announce: false });
     const echo = svc.registerFunction('own::echo', (value: unknown) => value);
     for (const [form, next, others] of [
-      ['svc.compact.v1', 'svc.json.v1', 1],
-      ['svc.json.v1', 'svc.compact.v1', 2],
-      ['svc.compact.v1', 'svc.compact.v1', 2],
+      ['svc.compact.v2', 'svc.json.v1', 1],
+      ['svc.json.v1', 'svc.compact.v2', 2],
+      ['svc.compact.v2', 'svc.compact.v2', 2],
     ] as const) {
       const socket = await platform.connect(`w-${form}`);
       expect(socket.subprotocol).toBe(form);

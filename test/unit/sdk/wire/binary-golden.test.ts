@@ -16,10 +16,9 @@ import { CompactEncoder } from '../../../../src/protocol/payload/compact-encode.
 import { Payload } from '../../../../src/protocol/payload/payload.ts';
 import { nodeMemory } from '../../../../src/sdk/node/memory-node.ts';
 import { BinaryReader } from '../../../../src/sdk/wire/binary-reader.ts';
-import { BinaryWriter } from '../../../../src/sdk/wire/binary-writer.ts';
 import type { DeliveredCall, Encoded } from '../../../../src/sdk/wire/wire.ts';
-import { FakeSocket } from '../../../support/fakes/fake-platform.ts';
 import { RecordingReceiver } from '../connection/recording-receiver.ts';
+import { written } from './written.ts';
 
 interface Golden<Message> {
   readonly fromWorker: readonly (Message & Case)[];
@@ -194,6 +193,7 @@ describe('the SDK reads what the engine writes', () => {
       baggage: one.baggage,
       metadata: parsed(one.metadata),
       trigger: one.extra === undefined ? undefined : JSON.parse(one.extra),
+      isRequest: false,
     };
     expect(readBySdk(name + one.hex).heard).toEqual([['call', call, parsed(one.payload) ?? null]]);
   });
@@ -206,22 +206,6 @@ describe('the SDK reads what the engine writes', () => {
 
 function load<Message>(kind: string): Golden<Message> {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../../../golden/binary/${kind}.json`), 'utf8'));
-}
-
-function written(write: (writer: BinaryWriter) => void): string {
-  const writer = new BinaryWriter(nodeMemory, new CompactEncoder(nodeMemory, () => {}));
-  write(writer);
-  let hex = '';
-  const socket = new FakeSocket(
-    { purpose: 'worker', url: 'ws://x', subprotocols: [], headers: {}, messageBytesMax: 1 },
-    { onMessage() {}, onAlive() {}, onClose() {} },
-  );
-  socket.sendBytes = (memory, start, end) => {
-    hex = Buffer.from(memory.subarray(start, end)).toString('hex');
-    return true;
-  };
-  writer.send(socket);
-  return hex;
 }
 
 function writtenByEngine(write: (messages: MessageBuffer) => void): string {

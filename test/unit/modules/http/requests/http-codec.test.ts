@@ -7,7 +7,7 @@ import {
   readHandlerResult,
   readHandlerValue,
 } from '../../../../../src/modules/http/requests/handler-result.ts';
-import { queryText, requestText, routeText } from '../../../../../src/modules/http/requests/request-text.ts';
+import { queryText, requestText, routeText } from '../../../../../src/protocol/http/request-text.ts';
 import { byteStringToText, rawJson } from '../../../../../src/protocol/json/byte-string.ts';
 import { forEachSeed } from '../../../../support/random/seeded-random.ts';
 
@@ -20,16 +20,18 @@ describe('the request object', () => {
     forEachSeed(200, (random) => {
       const strange = () => String.fromCodePoint(...Array.from({ length: 6 }, () => random.below(0x2ff)));
       const [name, value, id] = [strange(), strange(), strange()];
-      const request = {
+      const head = {
+        route: routeText('GET', '/:constructor', ['constructor']),
+        values: [value],
         method: 'GET',
         path: `/${strange()}`,
         query: '',
         headers: ['__proto__', value, name, value],
         clientAddress: '127.0.0.1',
         requestId: id,
+        requestIdHeader: 'x-request-id',
       };
-      const text = requestText(routeText('GET', '/:constructor'), ['constructor'], [value], request, 'x-request-id');
-      const parsed = Object(parse(rawText(`${text}}`)));
+      const parsed = Object(parse(rawText(`${requestText(head)}}`)));
       expect(Object.entries(parsed.path_params)).toEqual([['constructor', value]]);
       expect(Object.entries(parsed.headers)).toContainEqual(['__proto__', value]);
       expect(parsed.headers['x-request-id']).toBe(id);
