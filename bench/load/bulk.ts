@@ -1,9 +1,9 @@
 // Fairness: how long another caller waits for the same worker while one caller makes ten thousand calls at once, and
 // while it keeps as many calls running as the worker's limit allows, which was the most before calls could wait.
 //
-//   npm run bench:bulk
-//   npm run bench:bulk -- 3        three rounds
-//   npm run bench:bulk -- --quick  one short round: shows that the bench runs
+//   node bench/load/bulk.ts
+//   node bench/load/bulk.ts 3        three rounds
+//   node bench/load/bulk.ts --quick  one short round: shows that the bench runs
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

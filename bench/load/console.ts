@@ -1,8 +1,8 @@
 // The speed budget of the console's pages: how long a user waits, in a real browser over a real engine with generated
 // data. Medians over fresh pages. A figure over its budget is printed as a miss, and is an open defect.
 //
-//   npm run bench:console                   full size, three rounds
-//   npm run bench:console -- --small        a hundredth of the data, one round: shows that the bench runs
+//   node bench/load/console.ts                   full size, three rounds
+//   node bench/load/console.ts --small        a hundredth of the data, one round: shows that the bench runs
 
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

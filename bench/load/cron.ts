@@ -1,7 +1,7 @@
 // How late cron ticks are when many triggers are due in the same second, from the scheduled moment to the handler in
 // another process, with the claim of every tick on the disk before its call.
 //
-//   npm run bench:cron [triggers] [seconds]
+//   node bench/load/cron.ts [triggers] [seconds]
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

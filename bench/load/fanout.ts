@@ -1,7 +1,7 @@
 // Fan-out: one group, many subscribers, 200 B events. The stream server with plain and with batched frames, against
 // publish of bare uWebSockets.js, Socket.IO, and NATS. Fresh processes for each cell, rounds interleaved.
 //
-//   npm run bench:fanout           (five rounds)      npm run bench:fanout -- 3
+//   node bench/load/fanout.ts           (five rounds)      node bench/load/fanout.ts 3
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

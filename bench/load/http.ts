@@ -2,8 +2,8 @@
 // handler in one process without any hop (Fastify, node:http, bare uWebSockets.js), and with the usual gateway hop
 // (Fastify → NATS → responder). Then 10 000 routes against 1. Fresh processes, interleaved rounds, medians.
 //
-//   npm run bench:http            5 rounds
-//   npm run bench:http -- 3       fewer
+//   node bench/load/http.ts            5 rounds
+//   node bench/load/http.ts 3       fewer
 // Needs nats-server; wrk if there is one.
 
 import { startPart } from '../support/cell.ts';
@@ -40,10 +40,12 @@ const gateway: HttpStage = {
   },
 };
 
-const SVC = engineStage('svc: engine and worker', 1);
-const SVC_CROWDED = engineStage('svc, 10 000 routes', 10_000);
+const SVC = engineStage('svc: engine and worker');
+const SVC_UNOBSERVED = engineStage('svc, nothing observed', { isObserved: false });
+const SVC_CROWDED = engineStage('svc, 10 000 routes', { routes: 10_000 });
 const STAGES: readonly HttpStage[] = [
   SVC,
+  SVC_UNOBSERVED,
   SVC_CROWDED,
   single('Fastify', 'bench/rivals/http-fastify.ts'),
   single('node:http', 'bench/rivals/http-node.ts'),

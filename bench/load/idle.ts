@@ -1,7 +1,7 @@
 // The cost before the first call: the time of a start, the memory of an idle engine, and the time until the command
 // line prints. Medians over fresh processes.
 //
-//   npm run bench:idle
+//   node bench/load/idle.ts
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

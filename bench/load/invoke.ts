@@ -2,13 +2,13 @@
 // and the same relay on bare uWebSockets.js, in interleaved rounds of one run. Below the cells: the cost of the
 // engine's own work in each form, against the raw batched relay of the same bytes.
 //
-//   npm run bench:invoke            all cells, 5 rounds
-//   npm run bench:invoke -- 3       3 rounds
-//   npm run bench:invoke -- --quick one cell, one short round: shows that the bench runs
+//   node bench/load/invoke.ts            all cells, 5 rounds
+//   node bench/load/invoke.ts 3       3 rounds
+//   node bench/load/invoke.ts --quick one cell, one short round: shows that the bench runs
 
+import { type Medians, measureRounds, TABLE_HEADER, tableRow } from '../report/table.ts';
 import type { CellSpec } from '../support/cell.ts';
 import { RAW_BATCH, RAW_RELAY, SVC_BARE, SVC_BINARY, SVC_JSON } from '../support/contenders.ts';
-import { type Medians, measureRounds, TABLE_HEADER, tableRow } from '../support/table.ts';
 
 const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 1 : Number(process.argv[2] ?? 5);

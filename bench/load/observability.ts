@@ -2,14 +2,14 @@
 // all, and all with payloads, in interleaved rounds of one run. Only the ratios count. Measured after the telemetry
 // threads have warmed up.
 //
-//   npm run bench:observability            7 rounds
-//   npm run bench:observability -- --quick one short round: shows that the bench runs
+//   node bench/load/observability.ts            7 rounds; with a number, as many
+//   node bench/load/observability.ts --quick one short round: shows that the bench runs
 
 import { type CellResult, type Contender, measureCell } from '../support/cell.ts';
 import { SVC_BARE, SVC_BINARY } from '../support/contenders.ts';
 
 const isQuick = process.argv.includes('--quick');
-const ROUNDS = isQuick ? 1 : 7;
+const ROUNDS = isQuick ? 1 : Number(process.argv[2] ?? 7);
 const SPEC = { payloadBytes: 100, inFlight: 64, warmupMs: isQuick ? 100 : 4_000, measureMs: isQuick ? 300 : 3_000 };
 
 const OFF = '{enabled: false, metrics_enabled: false, logs_enabled: false}';

@@ -2,8 +2,8 @@
 // rounds of one run, medians; each cell runs whole, engine and clients, on its version of Node.
 //
 //   npm ci --prefix test/nodes
-//   npm run bench:platforms            3 rounds; on Debian 13: bin/on-debian-13.sh 22 npm run bench:platforms
-//   npm run bench:platforms -- 5       more
+//   node bench/load/platforms.ts            3 rounds; on Debian 13: bin/on-debian-13.sh 22 node bench/load/platforms.ts
+//   node bench/load/platforms.ts 5       more
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ else await compare(Number(argument ?? 3));
 
 async function measure(): Promise<Cell> {
   const calls = await measureCell(SVC_BINARY, { payloadBytes: 100, inFlight: 64, warmupMs: 1_500, measureMs: 3_000 });
-  const http = await measureHttp(engineStage('svc', 1));
+  const http = await measureHttp(engineStage('svc', { isObserved: false }));
   return {
     callsPerSecond: calls.callsPerSecond,
     callCpuUs: calls.serverCpuUs,

@@ -5,8 +5,8 @@
 //      start with them takes
 //   3  memory before and after 100 000 fifo groups
 //
-//   npm run bench:queue              3 rounds
-//   npm run bench:queue -- 1 0.01    one round, a hundredth of all sizes
+//   node bench/load/queue.ts              3 rounds
+//   node bench/load/queue.ts 1 0.01    one round, a hundredth of all sizes
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,12 @@
 // svc-sdk against NATS request/reply (official client, `noAsyncTraces`, JSON decoded and encoded on both sides) and
 // against Moleculer over TCP, whose nodes talk directly. Needs Debian's nats-server.
 //
-//   npm run bench:rivals
+//   node bench/load/rivals.ts
 
+import { measureRounds, TABLE_HEADER, tableRow } from '../report/table.ts';
 import { MOLECULER, NATS, SVC_BINARY } from '../support/contenders.ts';
-import { measureRounds, TABLE_HEADER, tableRow } from '../support/table.ts';
 
-/** `npm run bench:rivals -- 3` for fewer. */
+/** `node bench/load/rivals.ts 3` for fewer. */
 const ROUNDS = Number(process.argv[2] ?? 5);
 const CELLS = [
   { payloadBytes: 100, inFlight: 1 },

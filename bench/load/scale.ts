@@ -1,9 +1,9 @@
 // The cost of large numbers: memory of each idle worker connection, memory of each registered function, and a call
 // among 100 000 registered functions against one among ten (CPU of the engine) and among 1 000 (calls per second).
 //
-//   npm run bench:scale
-//   npm run bench:scale -- 3        three rounds
-//   npm run bench:scale -- --quick  small numbers, one short round: shows that the bench runs
+//   node bench/load/scale.ts
+//   node bench/load/scale.ts 3        three rounds
+//   node bench/load/scale.ts --quick  small numbers, one short round: shows that the bench runs
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

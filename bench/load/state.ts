@@ -2,7 +2,7 @@
 // every write. Also gets and updates, the cost of large updates for other callers, and the start with a million
 // entries.
 //
-//   npm run bench:state
+//   node bench/load/state.ts
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { entryKey } from '../../src/store/commands/state/commands.ts';
 import { openStore } from '../../src/store/kv/open-store.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
 
-/** `npm run bench:state -- 3` for fewer. */
+/** `node bench/load/state.ts 3` for fewer. */
 const ROUNDS = Number(process.argv[2] ?? 5);
 const CALLERS = 256;
 const KEYS = 10_000;

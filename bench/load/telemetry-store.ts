@@ -1,7 +1,7 @@
 // The cost of the telemetry thread for the router thread, which feeds and asks it: the delay of the event loop while
 // metric points are rolled up and while lists of traces are answered. Also the time of each filter of a list.
 //
-//   npm run bench:telemetry [points] [spans]
+//   node bench/load/telemetry-store.ts [points] [spans]
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { checkValue } from '../../src/core/config-fields/fields-check.ts';

@@ -1,8 +1,8 @@
 // Calls and HTTP requests per second with TLS and without, by the library that carries the connections. Interleaved
 // rounds of one run, medians. Connections stay open, so handshakes are not part of it.
 //
-//   npm run bench:tls            3 rounds; needs the command openssl
-//   npm run bench:tls -- 5       more
+//   node bench/load/tls.ts            3 rounds; needs the command openssl
+//   node bench/load/tls.ts 5       more
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function measure(transport: string, hasTls: boolean): Promise<Cell> {
   process.env.SVC_CA_FILE = hasTls ? certFile : '';
   process.env.NODE_EXTRA_CA_CERTS = certFile;
   const calls = await measureCell(SVC_BINARY, { payloadBytes: 100, inFlight: 64, warmupMs: 1_500, measureMs: 3_000 });
-  const http = await measureHttp(engineStage('svc', 1));
+  const http = await measureHttp(engineStage('svc', { isObserved: false }));
   return {
     callsPerSecond: calls.callsPerSecond,
     callCpuUs: calls.serverCpuUs,

@@ -3,11 +3,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerReady } from '../support/part.ts';
+import { answerReady, HELLO } from '../support/part.ts';
 
-const server = createServer((request, response) => {
-  const id = (request.url ?? '').slice('/users/'.length);
-  const body = JSON.stringify({ id, name: 'Ada' });
+const server = createServer((_request, response) => {
+  const body = JSON.stringify(HELLO);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
 });

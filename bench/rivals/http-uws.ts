@@ -1,13 +1,13 @@
 // Bare uWebSockets.js: the library below the engine's HTTP port.
 
 import { loadUws } from '../../src/transport/uws/uws-library.ts';
-import { answerReady } from '../support/part.ts';
+import { answerReady, HELLO } from '../support/part.ts';
 
 const uws = loadUws();
 if (uws instanceof Error) throw uws;
 const app = uws.App();
-app.any('/*', (response, request) => {
-  const body = JSON.stringify({ id: request.getUrl().slice('/users/'.length), name: 'Ada' });
+app.any('/*', (response) => {
+  const body = JSON.stringify(HELLO);
   response.cork(() => void response.writeHeader('content-type', 'application/json').end(body, false));
 });
 const token = await new Promise<unknown>((resolve) => {

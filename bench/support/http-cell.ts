@@ -31,12 +31,23 @@ export interface HttpServer {
   readonly workersUrl?: string;
 }
 
-/** An engine with an HTTP port and one worker. `folder`: the checkout whose programs these are; absent: this one. */
-export function engineStage(name: string, routes: number, folder?: string): HttpStage {
+export interface EngineStageOptions {
+  /** 1 unless given. */
+  readonly routes?: number;
+  /** The default of the engine unless given. */
+  readonly isObserved?: boolean;
+  /** The checkout whose programs these are; absent: this one. */
+  readonly folder?: string;
+}
+
+/** An engine with an HTTP port and one worker. */
+export function engineStage(name: string, options: EngineStageOptions = {}): HttpStage {
+  const { routes = 1, isObserved = true, folder } = options;
   return {
     name,
     async start() {
-      const server = await startPart(['bench/support/svc-http-engine.ts'], [], folder);
+      const mode = isObserved ? [] : ['unobserved'];
+      const server = await startPart(['bench/support/svc-http-engine.ts'], mode, folder);
       const { url, workersUrl = '' } = await server.ask<HttpServer>({ ask: 'ready' });
       const worker = await startPart(['bench/support/svc-http-worker.ts'], [workersUrl, String(routes)], folder);
       await worker.ask({ ask: 'ready' });
@@ -47,7 +58,7 @@ export function engineStage(name: string, routes: number, folder?: string): Http
 
 export async function measureHttp(stage: HttpStage): Promise<HttpFigures> {
   const { url, parts } = await stage.start();
-  const target = `${url}/users/42`;
+  const target = `${url}/hello`;
   try {
     await loadHttp(target, WARMUP_MS);
     const [front] = parts;

@@ -26,6 +26,9 @@ export function answerRuns(startCall: StartCall): void {
   });
 }
 
+/** What the HTTP handlers of all contenders answer. */
+export const HELLO = { ok: true, id: 42, message: 'hello' };
+
 /** A JSON order of about this many bytes, like that of a user, and not one long string. */
 export function makePayload(bytes: number): unknown {
   const order: { id: string; total: number; items: object[] } = { id: 'o-4711', total: 99.5, items: [] };

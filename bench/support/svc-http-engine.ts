@@ -1,11 +1,13 @@
-// An engine with an HTTP port in its own process, as `svc start` runs it.
+// An engine with an HTTP port in its own process, as `svc start` runs it: with the default of observability, or without
+// it if the argument says so.
 
 import { PORT_TLS, startBenchEngine, UNOBSERVED } from './bench-engine.ts';
 import { answerReady } from './part.ts';
 
 const port = `config: {port: 0${PORT_TLS}}`;
+const more = process.argv[2] === 'unobserved' ? `, ${UNOBSERVED}` : '';
 const engine = await startBenchEngine(
-  `workers: [{name: svc-worker-manager, ${port}}, {name: svc-http, ${port}}, ${UNOBSERVED}]`,
+  `workers: [{name: svc-worker-manager, ${port}}, {name: svc-http, ${port}}${more}]`,
 );
 const addressOf = (name: string) => engine.listeners.find((listener) => listener.name === name)?.address;
 answerReady(async () => ({ url: addressOf('http'), workersUrl: addressOf('workers') }));

@@ -7,6 +7,7 @@ import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/jso
 import type { AnyBuiltin, ModuleTriggerType } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
 import type { Session } from '../session/session.ts';
+import { ownFormats } from './own-formats.ts';
 
 export type Entry = FunctionEntry<Session, AnyBuiltin>;
 
@@ -32,6 +33,7 @@ export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
     worker_name: workerNameOf(entry),
     ...(spec?.description !== undefined && { description: spec.description }),
     ...parsed('metadata', spec?.metadata),
+    ...(entry.kind === 'builtin' && ownFormats(entry.id)),
     ...parsed('request_format', spec?.requestFormat),
     ...parsed('response_format', spec?.responseFormat),
     triggers: { count: bound.length, types: [...new Set(bound.map((binding) => binding.type))].sort() },

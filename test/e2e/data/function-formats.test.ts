@@ -19,6 +19,10 @@ const DESCRIBED = ['state::', 'stream::', 'publish', 'enqueue'];
 
 interface Schema {
   readonly type?: string;
+  readonly const?: unknown;
+  readonly oneOf?: readonly Schema[];
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
@@ -30,17 +34,21 @@ interface Row {
 }
 
 /** A value with the members that the schema requires, or with all but conditions. */
-function example({ properties = {}, required = [] }: Schema, withAll: boolean): Record<string, unknown> {
+function example({ properties = {}, required = [], $defs = {} }: Schema, withAll: boolean): Record<string, unknown> {
   // Conditions on a version exclude each other, and hold for no entry here.
   const names = withAll ? Object.keys(properties).filter((name) => !name.startsWith('if_')) : required;
-  return Object.fromEntries(names.map((name) => [name, exampleOf(name, properties[name] ?? {})]));
+  return Object.fromEntries(names.map((name) => [name, exampleOf(name, properties[name] ?? {}, $defs)]));
 }
 
-function exampleOf(name: string, { type }: Schema): unknown {
+function exampleOf(name: string, schema: Schema, defs: Readonly<Record<string, Schema>>): unknown {
+  const { type, oneOf: [first] = [], const: value, $ref } = schema;
+  if ($ref !== undefined) return exampleOf(name, defs[$ref.replace('#/$defs/', '')] ?? {}, defs);
+  if (first !== undefined) return exampleOf(name, first, defs);
+  if (value !== undefined) return value;
   if (type === 'array') return [{ type: 'set', path: 'n', value: 1 }];
   if (type === 'boolean') return false;
   // The limit of a page is at least one.
-  if (type === 'integer') return 1;
+  if (type === 'integer' || type === 'number') return 1;
   return type === 'string' ? `a-${name}` : { n: 1 };
 }
 
@@ -62,3 +70,29 @@ test('[modules 2.2] [modules 4.2] what the schemas of state, streams and topics 
     }
   }
 });
+
+test('[CLI-4] every function of the engine has a schema of what it takes', async () => {
+  await using engine = await startTestEngine({ yaml: YAML });
+  await using worker = await RawWorker.connect(engine.url);
+  const { result } = await worker.call('engine::functions::list', { include_internal: true });
+  const rows = (result as { functions: Row[] }).functions;
+  expect(rows.length).toBeGreaterThan(80);
+  for (const { function_id: id, request_format: format } of rows) expect(format, id).toHaveProperty('type', 'object');
+});
+
+/** Whose effects would reach beyond the call. */
+const NOT_CALLED = /^(worker::|engine::(config::reload|stores::backup|workers::revoke|workers::register)|svc::queue::)/;
+
+test('[CLI-4] what the schemas of the functions of the engine describe is accepted', async () => {
+  await using engine = await startTestEngine({ yaml: YAML });
+  await using worker = await RawWorker.connect(engine.url);
+  const { result } = await worker.call('engine::functions::list', { include_internal: true });
+  const rows = (result as { functions: Row[] }).functions.filter(({ function_id: id }) => id.startsWith('engine::'));
+  for (const { function_id: id, request_format: format } of rows.filter((row) => !NOT_CALLED.test(row.function_id))) {
+    const { error } = await worker.call(id, example(format ?? {}, false));
+    expect(MALFORMED, `${id} takes what its schema requires`).not.toContain(Object(error).code);
+  }
+});
+
+/** Codes that say that a payload is not of the form that the function takes. */
+const MALFORMED = ['BAD_REQUEST', 'deserialization_error'];

@@ -1,6 +1,6 @@
 // Medians of the rounds of cells, and their rows of a table.
 
-import { type CellResult, type CellSpec, type Contender, measureCell } from './cell.ts';
+import { type CellResult, type CellSpec, type Contender, measureCell } from '../support/cell.ts';
 
 export type Medians = CellResult;
 
