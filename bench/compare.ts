@@ -2,12 +2,11 @@
 // checked out and built in a folder of its own, which is removed at the end.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compared, type Pairs } from './report/pairs.ts';
 import { type Contender, measureCell, startPart, stop } from './support/cell.ts';
 import { SVC_BINARY, SVC_JSON } from './support/contenders.ts';
+import { inFolder } from './support/folder.ts';
 import { engineStage, measureHttp } from './support/http-cell.ts';
 
 const SPEC = { payloadBytes: 100, inFlight: 64, warmupMs: 4000, measureMs: 3000 };
@@ -25,14 +24,16 @@ const WORKLOADS: Readonly<Record<string, (folder: string) => Promise<Figures>>> 
     const figures = await measureHttp(engineStage('svc', { folder }));
     return { 'per second': figures.requestsPerSecond, 'engine CPU µs': figures.cpuUs, 'p99 µs': figures.p99Us };
   },
-  'state sets': (folder) => inStore((store) => sets(folder, store)),
-  jobs: (folder) => inStore((store) => jobs(folder, store)),
+  'state sets': (folder) => inFolder((store) => sets(folder, store)),
+  jobs: (folder) => inFolder((store) => jobs(folder, store)),
 };
 
 /** Prints a table, and which differences exceed the spread of the rounds. */
 export async function compareWith(commit: string, rounds: number): Promise<void> {
-  const root = mkdtempSync(join(tmpdir(), 'svc-bench-compare-'));
-  const before = join(root, 'before');
+  await inFolder((root) => compareIn(join(root, 'before'), commit, rounds));
+}
+
+async function compareIn(before: string, commit: string, rounds: number): Promise<void> {
   const run = (command: string, args: string[], cwd: string): void => {
     execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
   };
@@ -43,7 +44,6 @@ export async function compareWith(commit: string, rounds: number): Promise<void>
     process.stdout.write(compared(await measurePairs({ before, now: process.cwd() }, rounds)));
   } finally {
     run('git', ['worktree', 'remove', '--force', before], process.cwd());
-    rmSync(root, { recursive: true, force: true });
   }
 }
 
@@ -106,14 +106,5 @@ async function jobs(folder: string, store: string): Promise<Figures> {
     return { 'done per second': (JOBS * 1_000) / (performance.now() - begunMs) };
   } finally {
     for (const part of [producer, worker, engine]) await stop(part.child);
-  }
-}
-
-async function inStore<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-compare-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -4,13 +4,13 @@
 //
 //   node bench/load/state.ts
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { entryKey } from '../../src/store/commands/state/commands.ts';
 import { openStore } from '../../src/store/kv/open-store.ts';
 import { type Part, startPart, stop } from '../support/cell.ts';
+import { inFolder } from '../support/folder.ts';
 
 /** `node bench/load/state.ts 3` for fewer. */
 const ROUNDS = Number(process.argv[2] ?? 5);
@@ -59,15 +59,6 @@ process.stdout.write(
   `start: ${starts.emptyMs.toFixed(0)} ms empty, ${starts.fullMs.toFixed(0)} ms with ${ENTRIES} entries (target ≤ ` +
     `3 000); memory ${starts.emptyMib.toFixed(0)} and ${starts.fullMib.toFixed(0)} MiB (target ≤ 64 more)\n`,
 );
-
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-state-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 /** This many puts in each transaction: the best possible result for as many callers. */
 async function barePuts(folder: string): Promise<number> {
