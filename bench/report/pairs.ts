@@ -21,10 +21,14 @@ export function compared(pairs: Pairs): string {
  * Whether the middle halves of both sides do not overlap. A single slow round of a shared machine then decides nothing.
  */
 function verdict(key: string, before: readonly number[], now: readonly number[]): string {
+  if (Math.min(before.length, now.length) < ROUNDS_MIN) return 'too few rounds to tell';
   if (quartile(now, 0.25) > quartile(before, 0.75)) return isRate(key) ? 'better' : '**worse**';
   if (quartile(now, 0.75) < quartile(before, 0.25)) return isRate(key) ? '**worse**' : 'better';
   return 'within the spread';
 }
+
+/** For quartiles that differ from the extremes. */
+const ROUNDS_MIN = 4;
 
 function isRate(key: string): boolean {
   return key.endsWith('per second');

@@ -65,6 +65,7 @@ describe('the figures of a run of all benchmarks', () => {
     const pairs = new Map([
       ['calls | per second', { before: [100, 101, 99, 100], now: [120, 121, 119, 122] }],
       ['calls | p99 µs', { before: [100, 101, 99, 100], now: [120, 121, 119, 122] }],
+      ['sets | per second', { before: [1, 2, 3], now: [7, 8, 9] }],
       ['jobs | per second', { before: [100, 120, 80, 110], now: [105, 90, 118, 100] }],
     ]);
     const verdicts = compared(pairs)
@@ -72,7 +73,7 @@ describe('the figures of a run of all benchmarks', () => {
       .split('\n')
       .slice(2)
       .map((row) => row.split(' | ').at(-1));
-    expect(verdicts).toEqual(['better |', '**worse** |', 'within the spread |']);
+    expect(verdicts).toEqual(['better |', '**worse** |', 'too few rounds to tell |', 'within the spread |']);
   });
 
   test('come from parts whose names differ, and whose programs exist', () => {
