@@ -6,7 +6,7 @@ export interface Part {
   /** The heading of its figures. */
   readonly title: string;
   readonly program: string;
-  /** Of the run of all parts, which takes an hour; by name a part runs with the numbers that are its default. */
+  /** Fewer rounds than the program's default, so that all parts take an hour. */
   readonly args: readonly string[];
   readonly minutes: number;
   /** The cell that the line of history keeps: the first one of its column in the row that begins with these texts. */

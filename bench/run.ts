@@ -4,7 +4,7 @@
 //   npm run bench                          every part, about an hour
 //   npm run bench -- http state            these two
 //   npm run bench -- --resume              the parts that have no figures of this commit
-//   npm run bench -- --compare <commit>    this tree against that commit, in one run
+//   npm run bench -- --compare <commit>    this tree against that commit, in one run; --rounds 4 for fewer than 10
 //   npm run bench -- --list                the parts
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -33,9 +33,15 @@ if (options.list) {
   for (const { name, title, minutes } of PARTS)
     print(`${name.padEnd(14)} ${String(minutes).padStart(2)} min  ${title}`);
 } else if (options.compare !== undefined) {
-  await compareWith(options.compare, Number(options.rounds));
+  await compareWith(options.compare, roundsOf(options.rounds));
 } else {
   await runParts(chosen());
+}
+
+function roundsOf(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  print(`error: --rounds is '${text}', expected a whole number from 1`);
+  process.exit(64);
 }
 
 function chosen(): readonly Part[] {

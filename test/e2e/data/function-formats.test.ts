@@ -71,7 +71,7 @@ test('[modules 2.2] [modules 4.2] what the schemas of state, streams and topics 
   }
 });
 
-test('[CLI-4] every function of the engine has a schema of what it takes', async () => {
+test('[SDK-1] every function of the engine has a schema of what it takes', async () => {
   await using engine = await startTestEngine({ yaml: YAML });
   await using worker = await RawWorker.connect(engine.url);
   const { result } = await worker.call('engine::functions::list', { include_internal: true });
@@ -83,7 +83,7 @@ test('[CLI-4] every function of the engine has a schema of what it takes', async
 /** Whose effects would reach beyond the call. */
 const NOT_CALLED = /^(worker::|engine::(config::reload|stores::backup|workers::revoke|workers::register)|svc::queue::)/;
 
-test('[CLI-4] what the schemas of the functions of the engine describe is accepted', async () => {
+test('[SDK-1] what the schemas of the functions of the engine describe is accepted', async () => {
   await using engine = await startTestEngine({ yaml: YAML });
   await using worker = await RawWorker.connect(engine.url);
   const { result } = await worker.call('engine::functions::list', { include_internal: true });
