@@ -13,8 +13,8 @@ export default defineConfig({
     // On the two cores of CI most tests wait for processes and sockets rather than for a core.
     maxWorkers: 4,
     // Far above what a test takes: a short limit fails tests on a busy machine and finds no fault.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       // What they test keeps nothing outside of its objects: a process for each file would only cost time.
       { extends: true, test: { name: 'unit', include: [UNIT], isolate: false, testTimeout: 120_000 } },

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
   test('[DSH-4] dead letters need attention', async () => {
     await using opened = await openConsole(site.browser, site.scene.url);
     await opened.page.getByRole('link', { name: /^\d+ dead letters? in mail/ }).waitFor({ timeout: 20_000 });
-  }, 60_000);
+  });
 
   test('[DSH-5] The top functions have charts of their last minutes, including those before the page was opened', async () => {
     await using opened = await openConsole(site.browser, site.scene.url);
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
       expect(await line.locator('path').getAttribute('d')).toMatch(/^M.*L/);
     }
     expect(await main.getByRole('img', { name: /^Most calls: / }).count()).toBeLessThanOrEqual(5);
-  }, 60_000);
+  });
 
   test('[DSH-6] Calls of the engine itself are in no counter unless they are shown', async () => {
     // Its calls are refused: few functions fail, so it is among those that fail most.
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('Dashboard', () => {
     await main.getByRole('link', { name: /^Triggers 5 / }).waitFor();
     await main.getByRole('link', { name: /^Workers 3 / }).click();
     await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
-  }, 60_000);
+  });
 
   test('[ACC-1] axe finds nothing serious', async () => {
     await using opened = await openConsole(site.browser, site.scene.url);

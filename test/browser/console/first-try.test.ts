@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('A failure is found, understood and repaired', () 
       return { posted: customer };
     };
     await worker.registerFunction('letters::post', post).ready();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await worker?.shutdown();

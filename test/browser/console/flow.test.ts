@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     const body = JSON.stringify({ function_id: 'orders::create', payload: { sku: 'lamp', email: 'a@example.org' } });
     const headers = { 'content-type': 'application/json' };
     await fetch(`${site.scene.url}/api/invoke`, { method: 'POST', headers, body });
-  }, 60_000);
+  });
 
   const open = (path = '/flow') => openConsole(site.browser, `${site.scene.url}${path}`);
   const node = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     await node(page, 'queue mail').waitFor();
     expect(await page.locator('.react-flow__edge.registered').count()).toBeGreaterThan(0);
     expect(await page.locator('.react-flow__edge.seen').count()).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('[FLO-1] [FLO-3] A node that was moved by hand stays there after a reload, until the layout is reset', async () => {
     await using opened = await open();
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     await page.waitForFunction(() => !document.querySelector('main button[disabled]'));
     await reset.click();
     await page.getByRole('button', { name: 'Reset layout', disabled: true }).waitFor();
-  }, 60_000);
+  });
 
   test('[FLO-4] finds a node, shows its neighbourhood, hides kinds, and groups', async () => {
     await using opened = await open('/flow?focus=function:orders::create&hops=1');
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     await page.getByRole('searchbox', { name: 'Search the flow' }).fill('nightly');
     await page.getByText('1 found').waitFor();
     expect(new URL(page.url()).searchParams.get('hide')).toBe('trigger');
-  }, 60_000);
+  });
 
   test('[FLO-4] exports the picture as SVG', async () => {
     await using opened = await open();
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('Flow', () => {
     expect(text).toMatch(/^<svg xmlns/);
     expect(text).toContain('orders::create');
     expect(text).not.toContain('<script');
-  }, 60_000);
+  });
 
   test('[FLO-5] a node opens the detail of its object', async () => {
     await using opened = await open();
@@ -90,19 +90,19 @@ describe.skipIf(!hasChromium)('Flow', () => {
     expect(new URL(page.url()).searchParams.get('id')).toBe('function:billing::charge');
     await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByRole('complementary').waitFor({ state: 'detached' });
-  }, 60_000);
+  });
 
   test('[FLO-1] A console without Flow shows how to enable it', async () => {
     await using opened = await openConsole(site.browser, `${await site.scene.startConsole({})}/flow`);
     const { page } = opened;
     await page.getByText('svc console --enable-flow').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Flow' }).count()).toBe(0);
-  }, 60_000);
+  });
 
   test('[ACC-1] no findings of axe', async () => {
     await using opened = await open();
     const { page } = opened;
     await node(page, 'function orders::create').waitFor({ timeout: DRAW_MS_MAX });
     expect(await axeFindings(page)).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.waitForURL(/\/traces\/[0-9a-f]{32}$/);
     // The call of the page itself has no span: the trace is named by its first span.
     await page.getByRole('heading', { name: 'billing::charge', level: 1 }).waitFor();
-  }, 60_000);
+  });
 
   test('[FUN-9] Many calls can be stopped, and earlier results stay', async () => {
     await using opened = await open('/functions?id=billing::refund');
@@ -359,7 +359,7 @@ describe.skipIf(!hasChromium)('Functions', () => {
     await page.goto(`${site.scene.url}/functions?q=zzz`);
     await page.getByRole('button', { name: /^Remove filter/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 async function fillInput(page: Page, text: string): Promise<void> {

@@ -56,5 +56,5 @@ describe.skipIf(!hasChromium)('By keyboard only', () => {
     await page.getByRole('complementary').waitFor();
     await page.keyboard.press('Escape');
     await waitFor('the record is closed', async () => (await page.getByRole('complementary').count()) === 0);
-  }, 60_000);
+  });
 });

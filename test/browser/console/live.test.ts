@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('Live views', () => {
     const spans = traces.flat();
     const logs = demoLogs(random, startMs, 20, traces[0] ?? []);
     [fixture, browser] = await Promise.all([startConsoleFixture({ spans, logs }), launchChromium()]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('Logs', () => {
 
   beforeAll(async () => {
     [fixture, browser] = await Promise.all([startConsoleFixture({ spans, logs }), launchChromium()]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -286,5 +286,5 @@ describe.skipIf(!hasChromium)('Logs', () => {
     await using opened = await open(`/logs?id=${newest?.id}`);
     await opened.page.getByRole('complementary', { name: 'Log record' }).waitFor();
     expect(await axeFindings(opened.page)).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('Queues', () => {
     });
     await post.ready();
     for (let n = 0; n < LETTERS; n++) await enqueue({ n, big: 7 });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await worker?.shutdown();

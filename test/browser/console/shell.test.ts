@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await row.count()).toBe(1);
     await own.startEngine();
     await page.getByText('The engine does not answer').waitFor({ state: 'detached' });
-  }, 60_000);
+  });
 
   test('[APP-5] A read-only console is marked and offers no change', async () => {
     const url = await site.scene.startConsole({ flags: ['--read-only'] });
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     expect(await page.getByRole('option', { name: 'Save this view' }).count()).toBe(0);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('button', { name: 'Invoke', exact: true }).count()).toBe(0);
-  }, 60_000);
+  });
 
   test('[APP-4] A console with a token asks for it once, and never puts it into an address', async () => {
     const url = await site.scene.startConsole({ flags: ['--host', '0.0.0.0'], env: { SVC_TOKEN: 'to-ken_1' } });
@@ -219,7 +219,7 @@ describe.skipIf(!hasChromium)('the shell of the console', () => {
     await page.reload();
     await page.getByRole('row').filter({ hasText: 'svc-console' }).first().waitFor();
     expect(addresses.filter((address) => address.includes('to-ken_1'))).toEqual([]);
-  }, 60_000);
+  });
 
   test('[APP-13] On a phone a button opens the navigation, and a detail is a sheet', async () => {
     const context = { viewport: { width: 360, height: 740 } };

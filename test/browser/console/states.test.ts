@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('States', () => {
     const trigger = { type: 'state', function_id: 'writer::heard', config: { scope: 'shop' } };
     await worker.registerTrigger(trigger).ready();
     for (const key of ['a:1', 'a:2', 'b:1', 'limits']) await set(key, { max: 1, name: key });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await worker?.shutdown();

@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)('Streams', () => {
     await set('first', { sku: 'lamp' });
     subscriber = new WebSocket(`ws://127.0.0.1:${site.scene.ports.stream}/stream/orders/new/`);
     await new Promise((resolve, reject) => subscriber.once('open', resolve).once('error', reject));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     subscriber?.close();

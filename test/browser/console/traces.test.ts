@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     const logs = demoLogs(random, startMs + 30_000, 20, failed);
     const spans = [...failed, ...fine, ...large, ...skewed];
     [fixture, browser] = await Promise.all([startConsoleFixture({ spans, logs }), launchChromium()]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -360,7 +360,7 @@ describe.skipIf(!hasChromium)('Traces', () => {
     await using opened = await open('/traces');
     await row(opened.page, 'POST /imports').waitFor();
     expect(await axeFindings(opened.page)).toEqual([]);
-  }, 60_000);
+  });
 
   test.each(['waterfall', 'flame', 'services', 'map'])(
     '[ACC-1] axe has no serious finding on the mode %s with a span open',

@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('Triggers', () => {
     const headers = { 'content-type': 'application/json' };
     const refused = await fetch(`${url}/api/http-request`, { method: 'POST', headers, body });
     expect(refused.status).toBe(403);
-  }, 60_000);
+  });
 
   test('[ACC-1] [KEY-1] opened by keyboard, without findings of axe', async () => {
     await using opened = await open('/triggers?kind=http');

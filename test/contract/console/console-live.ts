@@ -183,7 +183,7 @@ export function liveContract(transport: 'uws' | 'ws'): void {
       expect(numbers).toEqual(numbers.map((_, at) => at));
       await put('flood', 'after', 1);
       await slow.item(id, 'the change after the gap', ({ key }) => key === 'after');
-    }, 60_000);
+    });
 
     test('Closed sockets no longer count against the HTTP port', async () => {
       await using small = await startHttpEngine('', { top: 'limits: {http: {connections: 4}}' });

@@ -52,7 +52,7 @@ describe('a writer without flow control that is faster than its reader', () => {
     expect(await sink.end(20_000)).toMatchObject({ code: 1000 });
     expect(receivedBytes).toBe(sentBytes);
     expect(received.digest('hex')).toBe(sent.digest('hex'));
-  }, 60_000);
+  });
 
   test('[CH3] is closed with 1013 when its spill file is full, and its reader gets what came before', async () => {
     const limits = 'limits: {engine: {channel_buffer_bytes: 262144, channel_spill_bytes: 4194304}}';

@@ -45,7 +45,7 @@ describe('observability commands', () => {
       },
       30_000,
     );
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await worker?.[Symbol.asyncDispose]();

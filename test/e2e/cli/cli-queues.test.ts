@@ -53,7 +53,7 @@ describe('svc queue', () => {
     expect(jobs).toMatchObject([{ state: 'waiting_for_worker', function_id: 'mail::unoffered', attempt: 0 }]);
     expect((await svc('queue', 'jobs', 'mail', '--status', 'running', '--json')).stdout).toBe('[]\n');
     expect(await svc('queue', 'info', 'mial')).toMatchObject({ code: 3, stderr: expect.stringContaining('mail') });
-  }, 60_000);
+  });
 
   test('[console 6.5] list --watch prints a line every second, with the jobs that arrived', async () => {
     await using started = await start();
@@ -66,7 +66,7 @@ describe('svc queue', () => {
     const { code, stdout } = await over;
     expect(code).toBe(130);
     for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('queues');
-  }, 60_000);
+  });
 
   test('[console 6.5] publish prints the receipt of a job, or the number of subscribers of a topic', async () => {
     await using started = await start();
@@ -85,7 +85,7 @@ describe('svc queue', () => {
     expect(await svc('queue', 'publish', 'user.created', 'id:=7', '--topic')).toMatchObject({ code: 0, stdout: '' });
     await waitFor('it is kept', async () => (await statsOf(worker, 'user.created')).depth === 1);
     expect(await svc('queue', 'publish', 'nowhere', '{}', '--function', 'mail::send')).toMatchObject({ code: 3 });
-  }, 60_000);
+  });
 
   test('[console 6.5] a paused queue starts no job until it is resumed', async () => {
     await using started = await start();
@@ -101,7 +101,7 @@ describe('svc queue', () => {
     });
     await waitFor('it has run', () => seen.length === 1);
     expect(await svc('queue', 'pause', 'mial')).toMatchObject({ code: 3 });
-  }, 60_000);
+  });
 });
 
 describe('svc queue dlq', () => {
@@ -123,7 +123,7 @@ describe('svc queue dlq', () => {
     const shown = JSON.parse((await svc('queue', 'dlq', 'show', first, '--json')).stdout);
     expect(shown).toMatchObject({ queue: 'mail', payload: { text: 'box 7 full' }, reason: 'failed' });
     expect(await svc('queue', 'dlq', 'show', 'nothing')).toMatchObject({ code: 3 });
-  }, 60_000);
+  });
 
   test('[console 6.5] redrive selects by receipt, error, age or all, and reports the counts', async () => {
     await using started = await start();
@@ -153,7 +153,7 @@ describe('svc queue dlq', () => {
     });
     await waitFor('they have run', () => seen.length === 3);
     expect(await svc(...choose, second, '--rate', '5')).toMatchObject({ code: 2 });
-  }, 60_000);
+  });
 
   test('[console 6.5] discard and purge delete dead letters, purge only with --yes', async () => {
     await using started = await start();
@@ -168,7 +168,7 @@ describe('svc queue dlq', () => {
       1,
     );
     expect((await statsOf(worker, 'mail')).dlq_depth).toBe(0);
-  }, 60_000);
+  });
 });
 
 test('[CLI-21] trigger --queue --wait follows the job and prints its outcome', async () => {
@@ -190,4 +190,4 @@ test('[CLI-21] trigger --queue --wait follows the job and prints its outcome', a
   expect((await svc('queue', 'dlq', 'show', letter.messageReceiptId)).code).toBe(0);
   expect(await call('mail::unoffered', '--timeout', '3s')).toMatchObject({ code: 4 });
   expect(await svc('trigger', 'mail::send', '--wait')).toMatchObject({ code: 2 });
-}, 60_000);
+});

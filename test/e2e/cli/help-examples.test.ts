@@ -84,7 +84,7 @@ beforeAll(async () => {
   for (const arguments_ of ['set users ann {"visits":1}', 'set users bob {}', 'set settings live 1']) {
     expect(await engine.svc('state', ...arguments_.split(' '))).toMatchObject({ code: 0 });
   }
-}, 60_000);
+});
 afterAll(() => engine?.[Symbol.asyncDispose]());
 
 /** Paths lead into this folder, and durations of ten seconds become one. */

@@ -46,7 +46,7 @@ beforeAll(async () => {
   const isReady = async () => (await fetch(`${http}/orders`).catch(() => undefined))?.status === 200;
   await waitFor('the routes are registered', isReady, 50_000);
   api = JSON.parse(await (await fetch(`${http}/_console/v1/openapi.json`)).text());
-}, 60_000);
+});
 afterAll(async () => {
   await stop();
   await folder.remove();

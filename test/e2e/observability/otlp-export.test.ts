@@ -233,7 +233,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     await waitFor('the recovery is reported', () => statesOfSpans().length === 2, 20_000);
     expect(statesOfSpans()).toEqual(['failing', 'working']);
     expect(started.dropped).toEqual(new Map());
-  }, 60_000);
+  });
 
   test('[O2] records that a collector rejects are dropped and counted', async () => {
     await using receiver = await startOtlpReceiver(protocol);

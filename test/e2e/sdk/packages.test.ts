@@ -20,7 +20,7 @@ import { ANY_PORT, finished, waitForText } from '../cli/cli-process.ts';
 let installed: InstalledPackages;
 beforeAll(() => {
   installed = new InstalledPackages();
-}, 60_000);
+});
 afterAll(() => installed[Symbol.dispose]());
 
 test.each(['svc', 'svc-sdk', 'svc-browser-sdk', 'svc-console'])(

@@ -129,4 +129,4 @@ test('[Q2] [fault 21] A full queue refuses with QUEUE_FULL, and takes jobs again
     'a job is taken',
     async () => (await enqueue(worker, 'job', {}, { queue: 'small' })).error === undefined,
   );
-}, 60_000);
+});

@@ -295,4 +295,4 @@ test('[Q1] in any sequence of steps, each job is in exactly one place', () => {
     expect(gone).toBe(enqueued);
     expect(store.recordCount).toBe(3);
   });
-}, 60_000);
+});
