@@ -12,6 +12,17 @@ const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
 const FOLDER_FILES_MAX = 25;
 
+/** Layers whose types the compiled checks name. */
+const VALIDATED = [
+  'src/protocol',
+  'src/core',
+  'src/telemetry',
+  'src/router',
+  'src/cluster',
+  'src/console/api',
+  'src/modules/*',
+];
+
 /**
  * Which layer may import which. A layer is named by its place below the root; the longest name that fits a file is
  * its layer, and a module is a layer of its own.
@@ -19,8 +30,8 @@ const FOLDER_FILES_MAX = 25;
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/protocol': ['src/generated'],
   // Compiled checks of frames and payloads; only types come in.
-  'src/validators': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console/api', 'src/modules/*'],
-  'src/generated': ['src/protocol', 'src/core', 'src/telemetry', 'src/router', 'src/console/api', 'src/modules/*'],
+  'src/validators': VALIDATED,
+  'src/generated': VALIDATED,
   'src/core': ['src/protocol'],
   // Shapes only: what the engine answers, and console and command line read.
   'src/console/api': ['src/protocol', 'src/core'],
@@ -29,6 +40,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/protocol', 'src/core', 'src/effects', 'src/generated'],
   'src/transport': ['src/protocol', 'src/core', 'src/effects'],
   'src/router': ['src/protocol', 'src/core', 'src/effects', 'src/transport', 'src/generated'],
+  // Engines that act as one.
+  'src/cluster': ['src/protocol', 'src/core', 'src/effects', 'src/router', 'src/generated'],
   'src/modules/*': [
     'src/protocol',
     'src/core',
@@ -81,6 +94,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/modules',
     'src/modules/*',
     'src/config',
+    'src/cluster',
   ],
   // main.ts
   src: ['src/protocol', 'src/core', 'src/effects', 'src/cli'],
@@ -112,6 +126,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'cron-parser': ['src/modules/cron/cron-parser.ts', 'src/console/web/pages/triggers/logic/cron-runs.ts'],
   'sorted-btree': ['src/store/kv/kv-memory.ts'],
   typia: [
+    'src/validators/cluster-values.ts',
     'src/validators/console-answers.ts',
     'src/validators/console-contract.ts',
     'src/validators/console-requests.ts',
@@ -123,6 +138,9 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/validators/worker-frames.ts',
   ],
   '@redis/client': ['src/effects/redis.ts'],
+  '@nats-io/transport-node': ['src/effects/nats/connection.ts'],
+  '@nats-io/jetstream': ['src/effects/nats/connection.ts', 'src/effects/nats/bucket.ts'],
+  '@nats-io/kv': ['src/effects/nats/connection.ts', 'src/effects/nats/bucket.ts'],
   ws: [
     'src/sdk/node/socket-node.ts',
     'src/sdk/node/platform-node.ts',
@@ -197,7 +215,10 @@ describe('imports', () => {
 
   test.each([
     ['src/main.ts', ['ws', 'yaml']],
-    ['src/engine/engine.ts', ['@redis/client', 'rabbitmq-client', 'lmdb', 're2js', 'hdr-histogram-js', 'typia']],
+    [
+      'src/engine/engine.ts',
+      ['@redis/client', '@nats-io/transport-node', 'rabbitmq-client', 'lmdb', 're2js', 'hdr-histogram-js', 'typia'],
+    ],
   ])('%s does not load at once what many of its uses do without', (door, late) => {
     const loaded = [...reachedFrom(door)].flatMap((file) =>
       loadedBy(file)

@@ -127,6 +127,11 @@ export const CATALOGUE = new Catalogue({
   ],
   'Looking around': [
     {
+      name: 'cluster status',
+      summary: 'List the engines of the cluster.',
+      load: async () => (await import('./commands/cluster/status.ts')).clusterStatus,
+    },
+    {
       name: 'triggers list',
       summary: 'List the triggers, with their state.',
       load: async () => (await import('./commands/call/triggers.ts')).triggersList,

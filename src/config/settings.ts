@@ -10,7 +10,6 @@ import {
   mapOf,
   oneOf,
   optional,
-  refused,
   secretText,
   text,
   type ValueOf,
@@ -19,6 +18,7 @@ import type { FieldProblem } from '../core/config-fields/fields-check.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
 import { parseAddressBlock } from '../core/limits/client-address.ts';
 import { readAllowList } from '../core/limits/outgoing-rules.ts';
+import { CLUSTER_FIELD, findClusterContradictions } from './cluster-settings.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -224,19 +224,24 @@ export const topLevel = fields({
       help: 'Hosts, addresses, CIDR blocks that URL functions may reach in plain http, on any port, also inside',
     }),
   }),
-  cluster: notYet('cluster'),
+  cluster: CLUSTER_FIELD,
 });
 
 export type Settings = Omit<ValueOf<typeof topLevel>, 'workers' | 'modules'>;
 
 /** Settings that are valid one by one and contradict each other. */
-export function findContradictions({ limits, trusted_proxies: proxies, outgoing }: Settings): readonly FieldProblem[] {
+export function findContradictions({
+  limits,
+  trusted_proxies: proxies,
+  outgoing,
+  cluster,
+}: Settings): readonly FieldProblem[] {
   const problems = proxies.flatMap((text, index): FieldProblem[] => {
     if (parseAddressBlock(text) !== undefined) return [];
     const message = `Must be an address or a CIDR block such as 10.0.0.0/8, found '${redactUrl(text)}'.`;
     return [{ path: ['trusted_proxies', index], at: 'value', message }];
   });
-  problems.push(...unlistable(outgoing.allow));
+  problems.push(...unlistable(outgoing.allow), ...findClusterContradictions(cluster));
   const { outbound_buffer_bytes: bufferBytes, outbound_close_bytes: closeBytes } = limits.trusted;
   if (closeBytes >= bufferBytes) return problems;
   return [
@@ -261,8 +266,4 @@ function unlistable(entries: readonly string[]): FieldProblem[] {
 
 function limit(byDefault: number, min: number, max: number, help: string) {
   return integer({ default: byDefault, min, max, help });
-}
-
-function notYet(name: string) {
-  return refused(`This version does not have '${name}' yet. Remove it.`);
 }

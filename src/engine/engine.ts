@@ -37,6 +37,7 @@ import { StoreRegistry } from '../store/directory/registry.ts';
 import { selectTransport } from '../transport/select-transport.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
+import { joinCluster, startInCluster } from './join-cluster.ts';
 import { listModules, ModuleSet } from './module-set.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
 import {
@@ -101,6 +102,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
+  const cluster = await joinCluster(config, context, version);
   const moduleContext: ModuleContext = {
     router: new RouterPort(context),
     connections: router,
@@ -124,9 +126,10 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     environment: context.environment,
     modulesHealth: () => modules.health(),
     configuration,
+    cluster,
   };
   configuration.serve(moduleContext);
-  await modules.start(listModules(config), moduleContext, pool);
+  await startInCluster(cluster, modules, () => modules.start(listModules(config), moduleContext, pool));
   const stopHousekeeping = startHousekeeping(context);
   const stopPressureWatch = startPressureWatch(
     context,
@@ -149,7 +152,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         stopHousekeeping();
         stopPressureWatch();
         openFiles.stop();
-        await Promise.all([modules.close(), stores.close(), pool.close()]);
+        await Promise.all([modules.close(), stores.close(), pool.close(), cluster?.close()]);
       });
       return stopped;
     },
@@ -188,6 +191,7 @@ function buildContext({ config, logger, clock = systemClock, random = systemRand
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: settings.log_payloads,
       markKey: settings.mark_key,
+      zone: settings.cluster?.zone,
     },
     channels: channelSettings(config),
     balance: settings.balance,

@@ -2,6 +2,7 @@
 
 import type { Config, ConfigSchema } from '../console/api/system.ts';
 import type { ChannelShareLimits } from '../core/channels/channel-share.ts';
+import type { ClusterStatus } from '../core/cluster/status.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
 import type { MessageRateLimits } from '../core/limits/message-rate.ts';
@@ -63,6 +64,15 @@ export interface ModuleContext {
   /** Health of every module by name. */
   readonly modulesHealth: () => Readonly<Record<string, ModuleHealth>>;
   readonly configuration: RunningConfiguration;
+  /** Absent: the engine is alone. */
+  readonly cluster?: ClusterView | undefined;
+}
+
+/** The engines that act as one with this one. */
+export interface ClusterView {
+  /** Why others cannot be reached, or what weakens the cluster. */
+  readonly trouble: string | undefined;
+  status(): ClusterStatus;
 }
 
 /** The configuration that the engine runs on, and its file. */

@@ -8,7 +8,7 @@ import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { WaitingCalls, WaitingLimits } from '../core/calls/waiting-calls.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
-import type { FunctionTable } from '../core/registry/function-table.ts';
+import type { FunctionTable, WorkerFunction } from '../core/registry/function-table.ts';
 import type { TriggerTable } from '../core/registry/trigger-table.ts';
 import type { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import type { Collector } from '../core/telemetry/spans/collector.ts';
@@ -22,12 +22,16 @@ import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudg
 import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
+import type { RemoteEngine } from './remote/remote-engine.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
 import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
 import type { ForeignKeys } from './triggers/foreign-keys.ts';
 
 export type Caller = Session | LocalCaller;
+
+/** A function of workers, of this engine or of others. */
+export type WorkerEntry = WorkerFunction<Session, RemoteEngine>;
 
 /** Whose turn it is in a line: that of a connection, or of a kind of work of the engine, such as `http` or `queue`. */
 export type WaitingOwner = Session | string;
@@ -56,10 +60,12 @@ export interface CallRequest extends CallOrder {
   readonly isForRestricted?: boolean | undefined;
   /** An attempt of a job: its time begins when its handler does. */
   readonly isJob?: boolean | undefined;
+  /** The engine of the cluster that passed it on, because a worker of this one offers the function. */
+  readonly relayedBy?: string | undefined;
 }
 
 /** A call in the table of calls in flight. */
-export type HandedCall = Call<Session | ModuleExecutor, Caller>;
+export type HandedCall = Call<Session | ModuleExecutor | RemoteEngine, Caller>;
 
 export interface RouterSettings {
   /** Answer as `iii` does wherever the engine's own behaviour differs (PD-1). */
@@ -71,6 +77,8 @@ export interface RouterSettings {
   readonly logPayloads: boolean;
   /** The mark that several engines share for traces of log triggers; absent: each engine has a key of its own. */
   readonly markKey?: string | undefined;
+  /** Engines of the same zone are preferred for calls that leave this engine. */
+  readonly zone?: string | undefined;
 }
 
 export interface RouterContext {
@@ -80,11 +88,11 @@ export interface RouterContext {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly pressure: Pressure;
-  readonly functions: FunctionTable<Session, AnyBuiltin>;
+  readonly functions: FunctionTable<Session, AnyBuiltin, RemoteEngine>;
   readonly triggers: TriggerTable<Session, ModuleTriggerType>;
   /** Names that trusted connections have used: no restricted connection may take them. */
   readonly reservations: Reservations;
-  readonly calls: CallTable<Session | ModuleExecutor, Caller>;
+  readonly calls: CallTable<Session | ModuleExecutor | RemoteEngine, Caller>;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */

@@ -62,6 +62,7 @@ export interface FunctionRequests {
   'engine::baggage::get_all': NothingPayload;
   'engine::baggage::set': BaggageSetPayload;
   'engine::channels::create': ChannelsCreatePayload;
+  'engine::cluster::status': NothingPayload;
   'engine::config::reload': NothingPayload;
   'engine::events::emit': EmitPayload;
   'engine::functions::info': FunctionsInfoPayload;

@@ -19,6 +19,7 @@ import type {
   UnregisterTriggerType,
 } from '../protocol/frames/frames.ts';
 import type { UrlInvocation } from '../router/calls/url-invocation.ts';
+import type { RelayedOrigin } from '../router/remote/remote-engine.ts';
 
 export const isRegisterFunction = typia.createIs<RegisterFunction<string>>();
 export const isUnregisterFunction = typia.createIs<UnregisterFunction>();
@@ -33,6 +34,7 @@ export const isInvocationResult = typia.createIs<InvocationResult<string>>();
 export const isEnqueueAction = typia.createIs<EnqueueAction>();
 export const isReattach = typia.createIs<Reattach>();
 export const isErrorBody = typia.createIs<ErrorBody>();
+export const isRelayedOrigin = typia.createIs<RelayedOrigin>();
 
 export const validateRegisterFunction = typia.createValidate<RegisterFunction<string>>();
 export const validateUnregisterFunction = typia.createValidate<UnregisterFunction>();
@@ -61,9 +63,9 @@ interface CheckedCallHeader {
   timeoutMs: number & tags.Type<'uint32'> & tags.Maximum<3_600_000>;
 }
 
-/** A result: no flags but payload, and error, packed form or the record of a reply. */
+/** A result: no flags but payload, and error, unhanded error, packed form or the record of a reply. */
 interface CheckedResultHeader {
-  flags: (0 | 32 | 33 | 96 | 160) & number;
+  flags: (0 | 32 | 33 | 96 | 98 | 160) & number;
   idLow: number & tags.Type<'uint32'>;
   idHigh: number & tags.Type<'uint32'>;
 }

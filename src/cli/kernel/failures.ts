@@ -75,10 +75,9 @@ export const MONITOR_CODES: readonly (readonly [code: string, meaning: string])[
   ['3', 'Unknown: the check could not run, or was called with a wrong argument.'],
 ];
 
-/** Codes of the command line itself that docs/errors.md explains. */
+/** Codes of the command line itself that docs/errors.md explains next to those of the engine. */
 export const OWN_CODES: readonly string[] = [
   'USAGE',
-  'ENGINE_UNREACHABLE',
   'CONFIG_INVALID',
   'MANIFEST_INVALID',
   'NODE_TOO_OLD',

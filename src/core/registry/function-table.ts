@@ -3,7 +3,8 @@
 // Job: registrations of workers and of the engine's own modules, looked up on every call.
 // Neighbours: `router/registrations/functions.ts` writes worker registrations, `router/calls/invoke.ts` reads.
 // Invariants:
-//   - A function exists exactly while at least one live registration for its id exists.
+//   - A function exists exactly while at least one live registration for its id exists, here or on another engine of
+//     the cluster.
 //   - A registration belongs to one executor; only that very object can remove it (W3).
 //   - An id that a module provides cannot be registered by a worker.
 
@@ -18,10 +19,19 @@ export interface FunctionSpec {
   readonly metadata: RawJson | undefined;
 }
 
-export interface WorkerFunction<E extends Executor> extends Candidates<E> {
+/** Another engine of the cluster reaches the function. */
+export interface RemoteOffer<R> {
+  readonly engine: R;
+  readonly metadata: RawJson | undefined;
+}
+
+/** `R`: another engine of the cluster. */
+export interface WorkerFunction<E extends Executor, R = never> extends Candidates<E> {
   readonly kind: 'worker';
   readonly id: string;
+  /** Empty where only other engines reach the function. */
   readonly executors: E[];
+  readonly remotes: RemoteOffer<R>[];
   /** One entry for each executor, in the same order: its registration. The newest is shown. */
   readonly specs: FunctionSpec[];
   readonly balance: Balance;
@@ -35,26 +45,28 @@ export interface BuiltinFunction<B> {
   readonly handler: B;
 }
 
-export type FunctionEntry<E extends Executor, B> = WorkerFunction<E> | BuiltinFunction<B>;
+export type FunctionEntry<E extends Executor, B, R = never> = WorkerFunction<E, R> | BuiltinFunction<B>;
 
 export type RegisterOutcome =
   /** `isNew`: the id did not exist before. */
   { readonly ok: true; readonly isNew: boolean } | { readonly ok: false; readonly reason: string };
 
-export class FunctionTable<E extends Executor, B> {
-  readonly #entries = new Map<string, FunctionEntry<E, B>>();
+export class FunctionTable<E extends Executor, B, R = never> {
+  readonly #entries = new Map<string, FunctionEntry<E, B, R>>();
   readonly #balanceOf: (functionId: string) => Balance;
+  /** Called with the id when workers of this engine registered or withdrew a function. */
+  onWorkersChanged: ((functionId: string) => void) | undefined = undefined;
   #version = 0;
 
   constructor(balanceOf: (functionId: string) => Balance) {
     this.#balanceOf = balanceOf;
   }
 
-  get(id: string): FunctionEntry<E, B> | undefined {
+  get(id: string): FunctionEntry<E, B, R> | undefined {
     return this.#entries.get(id);
   }
 
-  all(): IterableIterator<FunctionEntry<E, B>> {
+  all(): IterableIterator<FunctionEntry<E, B, R>> {
     return this.#entries.values();
   }
 
@@ -64,7 +76,11 @@ export class FunctionTable<E extends Executor, B> {
   }
 
   addBuiltin(entry: BuiltinFunction<B>): void {
-    if (this.#entries.has(entry.id)) throw new Error(`Two modules provide the function ${entry.id}`);
+    const known = this.#entries.get(entry.id);
+    // A function of another engine gives way to one of a module of this engine.
+    if (known !== undefined && (known.kind === 'builtin' || known.executors.length > 0)) {
+      throw new Error(`Two modules provide the function ${entry.id}`);
+    }
     this.#entries.set(entry.id, entry);
     this.#version++;
   }
@@ -88,8 +104,10 @@ export class FunctionTable<E extends Executor, B> {
     this.#version++;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
-      const balance = this.#balanceOf(id);
-      this.#entries.set(id, { kind: 'worker', id, executors: [executor], specs: [spec], balance, next: 0 });
+      const workers = this.#addEntry(id);
+      workers.executors.push(executor);
+      workers.specs.push(spec);
+      this.onWorkersChanged?.(id);
       return { ok: true, isNew: true };
     }
     if (entry.kind === 'builtin') return { ok: false, reason: `'${id}' is provided by the module ${entry.module}` };
@@ -102,6 +120,7 @@ export class FunctionTable<E extends Executor, B> {
     }
     entry.executors.push(executor);
     entry.specs.push(spec);
+    this.onWorkersChanged?.(id);
     return { ok: true, isNew: false };
   }
 
@@ -115,12 +134,50 @@ export class FunctionTable<E extends Executor, B> {
     entry.executors.splice(index, 1);
     entry.specs.splice(index, 1);
     entry.next = 0;
-    if (entry.executors.length > 0) return false;
+    this.onWorkersChanged?.(id);
+    return this.#endIfUnreachable(entry);
+  }
+
+  /** Another engine reaches the function. Returns whether the id is new here. A function of a module stays its own. */
+  offerRemotely(id: string, offer: RemoteOffer<R>): boolean {
+    const known = this.#entries.get(id);
+    if (known?.kind === 'builtin') return false;
+    this.#version++;
+    const entry = known ?? this.#addEntry(id);
+    this.#dropRemote(entry, offer.engine);
+    entry.remotes.push(offer);
+    return known === undefined;
+  }
+
+  /** That engine reaches it no longer. Returns whether the id ceased to exist. */
+  withdrawRemotely(id: string, engine: R): boolean {
+    const entry = this.#entries.get(id);
+    if (entry?.kind !== 'worker' || !this.#dropRemote(entry, engine)) return false;
+    this.#version++;
+    return this.#endIfUnreachable(entry);
+  }
+
+  #dropRemote({ remotes }: WorkerFunction<E, R>, engine: R): boolean {
+    const index = remotes.findIndex((offer) => offer.engine === engine);
+    if (index >= 0) remotes.splice(index, 1);
+    return index >= 0;
+  }
+
+  #addEntry(id: string): WorkerFunction<E, R> {
+    const balance = this.#balanceOf(id);
+    const lists = { executors: [], specs: [], remotes: [] };
+    const entry: WorkerFunction<E, R> = { kind: 'worker', id, ...lists, balance, next: 0 };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #endIfUnreachable({ id, executors, remotes }: WorkerFunction<E, R>): boolean {
+    if (executors.length > 0 || remotes.length > 0) return false;
     this.#entries.delete(id);
     return true;
   }
 
-  select(entry: WorkerFunction<E>): E | undefined {
+  select(entry: WorkerFunction<E, R>): E | undefined {
     return selectWorker(entry, entry.balance);
   }
 }

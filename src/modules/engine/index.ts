@@ -1,6 +1,7 @@
 // `svc-engine-functions`: the functions of the engine about itself. Always loaded.
 
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
+import { clusterHealth, clusterStatus } from './cluster.ts';
 import { engineFunctionsDeclaration } from './config.ts';
 import { DurableTriggers } from './durable-triggers.ts';
 import { functionsInfo, functionsList } from './functions-list.ts';
@@ -52,12 +53,13 @@ export const engineModule = defineModule({
         channelsCreate(context.router),
         storesBackup(context),
         healthCheck(context),
+        clusterStatus(context),
         configReload(context),
       ],
       triggerTypes: engineTriggerTypes,
       health: () => {
         const { problem } = context.configuration;
-        if (problem === undefined) return { status: 'healthy' };
+        if (problem === undefined) return clusterHealth(context);
         return { status: 'degraded', details: { reason: `The configuration was not reloaded: ${problem}` } };
       },
     };

@@ -33,6 +33,8 @@ export const FLAG = {
   isVoid: 16,
   /** CALL, towards a worker: the function is the number of a route, and the payload is the record of a request. */
   isRequest: 16,
+  /** RESULT, between engines: the error is a refusal, and no handler has seen the call. */
+  isUnhanded: 2,
   /** RESULT: the payload is the record of a reply. Only the answer to a request may be one. */
   isReply: 1,
   /** CALL, RESULT: there is a payload; without it the value is absent. */

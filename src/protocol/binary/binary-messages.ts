@@ -294,9 +294,10 @@ export class MessageBuffer {
     payload?.writeTo(buffer, at);
   }
 
-  result(idLow: number, idHigh: number, payload: Payload | undefined, isError: boolean): void {
+  result(idLow: number, idHigh: number, payload: Payload | undefined, isError: boolean, isUnhanded = false): void {
     const bytes = HEADER_BYTES.result + (payload === undefined ? 0 : payload.byteLength);
-    const flags = flagsOf(payload) | (payload !== undefined && isError ? FLAG.isError : 0);
+    const errorFlags = isUnhanded ? FLAG.isError | FLAG.isUnhanded : FLAG.isError;
+    const flags = flagsOf(payload) | (payload !== undefined && isError ? errorFlags : 0);
     const at = this.#begin(bytes, KIND.result, flags, 0);
     putU32(this.#buffer, at + 8, idLow);
     putU32(this.#buffer, at + 12, idHigh);

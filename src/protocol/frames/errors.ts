@@ -77,6 +77,11 @@ export const ERROR_CODES = {
     retryable: false,
   },
   function_not_found: { meaning: 'No connected worker offers that function.', httpStatus: 503, retryable: true },
+  ENGINE_UNREACHABLE: {
+    meaning: 'The function runs on another engine of the cluster, which cannot be reached now.',
+    httpStatus: 503,
+    retryable: true,
+  },
   OVERLOADED: { meaning: 'A limit on running calls or buffered bytes is reached.', httpStatus: 503, retryable: true },
   SHUTTING_DOWN: { meaning: 'The engine is draining.', httpStatus: 503, retryable: true },
   TIMEOUT: { meaning: 'The deadline passed; the handler may still be running.', httpStatus: 504, retryable: false },

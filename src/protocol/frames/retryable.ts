@@ -4,6 +4,7 @@
 const RETRYABLE: ReadonlySet<string> = new Set([
   'RATE_LIMITED',
   'function_not_found',
+  'ENGINE_UNREACHABLE',
   'OVERLOADED',
   'SHUTTING_DOWN',
   'STORAGE_FULL',

@@ -132,6 +132,10 @@ export class BinaryFrames implements BatchVisitor {
       this.#context.counters.count('invocations.late_results');
       return;
     }
+    const isError = (header.flags & FLAG.isError) !== 0;
+    if (isError && (header.flags & FLAG.isUnhanded) !== 0) {
+      return this.refuseResult(header.idLow, header.idHigh, 'a flag that only engines send each other');
+    }
     const isReply = (header.flags & FLAG.isReply) !== 0;
     if (isReply && !this.#wire.hasRecords) {
       const reason = 'a reply as a record, on a connection without records';
@@ -140,7 +144,6 @@ export class BinaryFrames implements BatchVisitor {
     const payload = isReply
       ? Payload.ofPacked(this.#message, header.payloadStart, header.payloadEnd, replyForm)
       : this.#payload(header.flags, header.payloadStart, header.payloadEnd);
-    const isError = (header.flags & FLAG.isError) !== 0;
     const outcome = isError ? { error: checkedErrorPayload(payload) } : { result: payload };
     settle(this.#context, call, outcome, this.#session.lastHeardMs);
   }

@@ -29,6 +29,8 @@ export interface Outcome {
   readonly error?: Payload | undefined;
   readonly traceparent?: string | undefined;
   readonly baggage?: string | undefined;
+  /** With an error: no handler has seen the call. Another engine may try it. */
+  readonly isUnhanded?: boolean | undefined;
 }
 
 /** The caller inside the engine: it gets the outcome as it is, and not as a frame. */

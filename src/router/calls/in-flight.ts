@@ -9,6 +9,7 @@ import { byteStringToText, parseRawJson, type RawJson, rawJson } from '../../pro
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { ModuleExecutor } from '../builtin.ts';
 import type { Caller, CallRequest, HandedCall, RouterContext } from '../context.ts';
+import { RemoteEngine } from '../remote/remote-engine.ts';
 import { countDeferred, endCall, notePayload } from '../session/observe.ts';
 import { Session } from '../session/session.ts';
 import { type CallerRef, type Outcome, outcomeOf } from './call.ts';
@@ -17,11 +18,13 @@ import { type CallerRef, type Outcome, outcomeOf } from './call.ts';
 export function openCall(
   context: RouterContext,
   functionId: string,
-  executor: Session | ModuleExecutor,
+  executor: Session | ModuleExecutor | RemoteEngine,
   request: CallRequest,
   span: OpenSpan | undefined,
 ): HandedCall {
-  if (request.caller === undefined && context.observer !== undefined && request.isInternal !== true) {
+  // The engine that runs it counts it.
+  const isCounted = request.isInternal !== true && !(executor instanceof RemoteEngine);
+  if (request.caller === undefined && context.observer !== undefined && isCounted) {
     countDeferred(context.observer, functionId);
   }
   const payloads = context.observer?.payloads;
@@ -35,7 +38,7 @@ export function openCall(
     nowMs: context.clock.monotonicMs(),
     timeoutMs: request.timeoutMs,
     span,
-    isInternal: request.isInternal,
+    isInternal: !isCounted,
     isRestricted: isRestricted(request, executor),
     isOfHandler: isOfHandler(request),
   });
@@ -60,7 +63,7 @@ export function isOfHandler({ from, depth }: CallRequest): boolean {
 }
 
 /** Whether a restricted connection causes the call or runs it: such calls have half of the places of the engine. */
-export function isRestricted(request: CallRequest, executor?: Session | ModuleExecutor): boolean {
+export function isRestricted(request: CallRequest, executor?: Session | ModuleExecutor | RemoteEngine): boolean {
   return isCausedByRestricted(request) || (executor instanceof Session && executor.access !== undefined);
 }
 

@@ -8,7 +8,6 @@ import { FUNCTION_ENTRY, withBaggageEntry } from '../../core/calls/call-depth.ts
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectWorker } from '../../core/calls/select-worker.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import { RUN_BYTES } from '../../core/telemetry/spans/span-rows.ts';
 import { locateMembers } from '../../protocol/frames/envelope.ts';
@@ -16,7 +15,8 @@ import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { Caller, CallRequest, RouterContext } from '../context.ts';
+import type { Caller, CallRequest, RouterContext, WorkerEntry } from '../context.ts';
+import { relay } from '../remote/relayed-calls.ts';
 import { coveringExecutors, isOfRestricted, reachRefusal, selectCovering } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
@@ -61,23 +61,28 @@ export function refuseObserved(context: RouterContext, request: CallRequest, ref
   refuse(context, caller, ref, functionId, refusal);
 }
 
-function handOver(context: RouterContext, entry: WorkerFunction<Session>, request: CallRequest): void {
+function handOver(context: RouterContext, entry: WorkerEntry, request: CallRequest): void {
   const isForeign = request.isTrustedWork === true && isOfRestricted(context, entry.id);
   // Places that become free are for those that wait already.
   const hasLine = !isForeign && context.waiting.hasLine(entry.id);
   const executor = isForeign ? selectCovering(entry) : hasLine ? undefined : select(context, entry, request);
   if (executor !== undefined) return handTo(context, entry, executor, request);
-  const refusal = isForeign ? refuseForeign(entry) : waitForPlace(context, entry, request);
+  const refusal = isForeign ? refuseForeign(entry) : passOn(context, entry, request);
   if (refusal !== undefined) refuseObserved(context, request, refusal);
 }
 
+/** No worker of this engine takes the call now: another engine does, or it waits. */
+function passOn(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
+  const isLocal = entry.executors.length > 0;
+  if (entry.remotes.length > 0 && request.relayedBy === undefined) {
+    const refusal = relay(context, entry, request);
+    if (refusal === undefined || !isLocal) return refusal;
+  }
+  return isLocal ? waitForPlace(context, entry, request) : refuseUnknown(entry.id);
+}
+
 /** Hands the call to that worker, which has a place for it. */
-export function handTo(
-  context: RouterContext,
-  entry: WorkerFunction<Session>,
-  executor: Session,
-  request: CallRequest,
-): void {
+export function handTo(context: RouterContext, entry: WorkerEntry, executor: Session, request: CallRequest): void {
   const refusal = checkShare(context, request, executor) ?? checkPayload(context, executor, request);
   if (refusal !== undefined) return refuseObserved(context, request, refusal);
   request.handed?.(executor.displayName);
@@ -104,11 +109,7 @@ export function handTo(
 }
 
 /** Restricted connections never take all places of a trusted worker. */
-function select(
-  { functions }: RouterContext,
-  entry: WorkerFunction<Session>,
-  request: CallRequest,
-): Session | undefined {
+function select({ functions }: RouterContext, entry: WorkerEntry, request: CallRequest): Session | undefined {
   const chosen = functions.select(entry);
   if (chosen === undefined || !isCausedByRestricted(request) || chosen.takesRestrictedCalls) return chosen;
   if (entry.balance === 'newest') return undefined;
@@ -122,7 +123,7 @@ function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
 }
 
 /** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
-function refuseForeign(entry: WorkerFunction<Session>): Refusal {
+function refuseForeign(entry: WorkerEntry): Refusal {
   return coveringExecutors(entry).length === 0 ? refuseUnknown(entry.id) : busyRefusal(entry.id);
 }
 
@@ -151,7 +152,7 @@ export function refuse(
   refusal: Refusal,
 ): void {
   if (caller === undefined) context.counters.count('invocations.void_dropped', refusal.code);
-  else answer(caller, ref, functionId, outcomeOf(refusal));
+  else answer(caller, ref, functionId, { ...outcomeOf(refusal), isUnhanded: true });
 }
 
 /** Why a fire-and-forget call of the function would be lost. */

@@ -3,8 +3,8 @@
 import { type PendingOf, workersInKnots } from '../../core/calls/knots.ts';
 import { type Refusal, refusals } from '../../core/calls/refusal.ts';
 import type { WaitingCall } from '../../core/calls/waiting-calls.ts';
-import type { WorkerFunction } from '../../core/registry/function-table.ts';
-import type { CallRequest, RouterContext, WaitingOwner } from '../context.ts';
+import type { CallRequest, RouterContext, WaitingOwner, WorkerEntry } from '../context.ts';
+import { relay } from '../remote/relayed-calls.ts';
 import { isOfRestricted } from '../restricted/reach.ts';
 import { Session } from '../session/session.ts';
 import { handTo, refuseObserved, refuseUnknown } from './invoke.ts';
@@ -70,10 +70,22 @@ function serveNext(context: RouterContext, functionId: string): boolean {
     return call !== undefined;
   }
   if (calls.openCount >= settings.inFlightMax) return false;
+  if (entry.executors.length === 0) return relayWaiting(context, entry);
   const executor = functions.select(entry);
   const call = executor && waiting.take(functionId);
   if (executor === undefined || call === undefined) return false;
   handWaiting(context, call, entry, executor);
+  return true;
+}
+
+/** The last worker of this engine has left. Whether a call has left the line. */
+function relayWaiting(context: RouterContext, entry: WorkerEntry): boolean {
+  const call = context.waiting.take(entry.id);
+  if (call === undefined) return false;
+  const { request } = call;
+  leave(call);
+  const refusal = request.relayedBy === undefined ? relay(context, entry, request) : refuseUnknown(entry.id);
+  if (refusal !== undefined) refuseObserved(context, request, refusal);
   return true;
 }
 
@@ -108,7 +120,7 @@ function* pendingOfHandlers({ waiting, calls, functions }: RouterContext): Gener
   }
 }
 
-function handWaiting(context: RouterContext, call: Waiting, entry: WorkerFunction<Session>, executor: Session): void {
+function handWaiting(context: RouterContext, call: Waiting, entry: WorkerEntry, executor: Session): void {
   const { request, dueMs } = call;
   // Its function belongs to others than when it began to wait.
   if (request.isTrustedWork === true && isOfRestricted(context, entry.id)) {

@@ -4,18 +4,13 @@
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { WaitingCall } from '../../core/calls/waiting-calls.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import type { WorkerFunction } from '../../core/registry/function-table.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
-import type { CallRequest, RouterContext, WaitingOwner } from '../context.ts';
+import type { CallRequest, RouterContext, WaitingOwner, WorkerEntry } from '../context.ts';
 import { Session } from '../session/session.ts';
 import { isCausedByRestricted, isOfHandler } from './in-flight.ts';
 
 /** Puts the call into the line of its function, or returns why it cannot wait. */
-export function waitForPlace(
-  context: RouterContext,
-  entry: WorkerFunction<Session>,
-  request: CallRequest,
-): Refusal | undefined {
+export function waitForPlace(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
   const { waiting, pressure, counters, clock } = context;
   const { id } = entry;
   if (isCausedByRestricted(request)) {
@@ -65,15 +60,15 @@ export function dropWaitingOf({ waiting }: RouterContext, session: Session): voi
  * A worker that does not read what it is sent frees no place by ending a call. Where others wait already, a worker can
  * have a place: a result and the next calls arrive in one turn, and the line moves at the end of the turn.
  */
-function canEndWaiting({ executors, balance }: WorkerFunction<Session>, hasLine: boolean): boolean {
+function canEndWaiting({ executors, balance }: WorkerEntry, hasLine: boolean): boolean {
   const candidates = balance === 'newest' ? executors.slice(-1) : executors;
   return candidates.some(
     ({ isAccepting, inFlight, inFlightMax }) => isAccepting && (hasLine || inFlight >= inFlightMax),
   );
 }
 
-function ownerOf({ from, trigger }: CallRequest): WaitingOwner {
-  return from ?? trigger?.type ?? 'engine';
+function ownerOf({ from, trigger, relayedBy }: CallRequest): WaitingOwner {
+  return from ?? trigger?.type ?? relayedBy ?? 'engine';
 }
 
 /** The request with copies of what was part of a message. */

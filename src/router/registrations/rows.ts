@@ -1,15 +1,16 @@
 // Functions, workers and triggers as rows of lists and events (wire 6.2 and modules 10.2 to 10.4).
 
-import { type FunctionEntry, namespaceOf } from '../../core/registry/function-table.ts';
+import { type FunctionEntry, type FunctionSpec, namespaceOf } from '../../core/registry/function-table.ts';
 import type { TriggerBinding, TriggerType } from '../../core/registry/trigger-table.ts';
 import type { WorkerGauges } from '../../core/telemetry/records/intake.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import type { AnyBuiltin, ModuleTriggerType } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
+import type { RemoteEngine } from '../remote/remote-engine.ts';
 import type { Session } from '../session/session.ts';
 import { ownFormats } from './own-formats.ts';
 
-export type Entry = FunctionEntry<Session, AnyBuiltin>;
+export type Entry = FunctionEntry<Session, AnyBuiltin, RemoteEngine>;
 
 export interface FunctionRow {
   function_id: string;
@@ -21,11 +22,14 @@ export interface FunctionRow {
   response_format?: unknown;
   triggers: { count: number; types: string[] };
   workers: { id: string; name: string }[];
+  /** In a cluster: the other engines that reach it. */
+  engines?: string[];
   status: 'active' | 'draining';
 }
 
 export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
-  const spec = entry.kind === 'builtin' ? entry.spec : entry.specs.at(-1);
+  const spec: Partial<FunctionSpec> | undefined =
+    entry.kind === 'builtin' ? entry.spec : (entry.specs.at(-1) ?? { metadata: entry.remotes.at(-1)?.metadata });
   const bound = [...context.triggers.bindingsTo(entry.id)];
   return {
     function_id: entry.id,
@@ -41,6 +45,8 @@ export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
       entry.kind === 'builtin'
         ? [{ id: entry.module, name: entry.module }]
         : entry.executors.map((session) => ({ id: session.workerId, name: session.displayName })),
+    ...(entry.kind === 'worker' &&
+      entry.remotes.length > 0 && { engines: entry.remotes.map(({ engine }) => engine.id).sort() }),
     status: context.isDraining ? 'draining' : 'active',
   };
 }

@@ -182,11 +182,16 @@ function idOffenceFor(context: RouterContext, access: Access, id: string): strin
   if (isReserved(id))
     return 'Ids of the engine, and ids below engine, state, stream, worker, svc and iii, are reserved';
   const entry = context.functions.get(id);
-  const isTrusted = entry?.kind === 'builtin' || entry?.executors.some((one) => one.access === undefined) === true;
+  // Engines of the cluster share only what trusted workers offer.
+  const isTrusted =
+    entry !== undefined &&
+    (entry.kind === 'builtin' ||
+      entry.remotes.length > 0 ||
+      entry.executors.some(({ access }) => access === undefined));
   // It may be away only for the moment of its restart.
   if (isTrusted || context.reservations.has('function', id))
     return 'The id belongs to the engine or to a trusted worker';
-  if (entry === undefined || coversId(access, id) || coveringExecutors(entry).length === 0) return undefined;
+  if (entry?.kind !== 'worker' || coversId(access, id) || coveringExecutors(entry).length === 0) return undefined;
   return 'The id lies under the prefix of another connection';
 }
 

@@ -5,11 +5,11 @@ import { type Access, coversId, type Registrations } from '../../core/access/acc
 import { type KeptRights, keptRights } from '../../core/access/kept-rights.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { selectWorker } from '../../core/calls/select-worker.ts';
-import type { FunctionSpec, FunctionTable, WorkerFunction } from '../../core/registry/function-table.ts';
+import type { FunctionSpec } from '../../core/registry/function-table.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { AnyBuiltin, Binding } from '../builtin.ts';
-import type { RouterContext } from '../context.ts';
+import type { Binding } from '../builtin.ts';
+import type { RouterContext, WorkerEntry } from '../context.ts';
 import type { Session } from '../session/session.ts';
 
 /** Why these rights do not reach the function; `undefined`: they do. Without rights everything is reachable. */
@@ -98,11 +98,11 @@ export function isOfRestricted({ functions }: RouterContext, functionId: string)
 /**
  * Of a function of restricted connections, those whose granted prefix covers it: trusted work may be meant for them.
  */
-export function coveringExecutors({ id, executors }: WorkerFunction<Session>): Session[] {
+export function coveringExecutors({ id, executors }: Pick<WorkerEntry, 'id' | 'executors'>): Session[] {
   return executors.filter(({ access }) => access !== undefined && coversId(access, id));
 }
 
-export function selectCovering(entry: WorkerFunction<Session>): Session | undefined {
+export function selectCovering(entry: WorkerEntry): Session | undefined {
   return selectWorker({ executors: coveringExecutors(entry), next: 0 }, entry.balance);
 }
 
@@ -137,10 +137,10 @@ export function hiddenRefusal(kind: string, id: string): Refusal {
 }
 
 /** The existing functions, in the form that verdicts are based on. */
-export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): Registrations {
+export function registrationsOf(functions: RouterContext['functions']): Registrations {
   // Parsed once: a verdict on an existing function takes no longer than on a missing one (X10).
-  const known = new WeakMap<FunctionSpec, { readonly metadata: unknown }>();
-  const metadataOf = (spec: FunctionSpec): unknown => {
+  const known = new WeakMap<Described, { readonly metadata: unknown }>();
+  const metadataOf = (spec: Described): unknown => {
     const parsed = known.get(spec) ?? { metadata: spec.metadata && parseRawJson(spec.metadata) };
     known.set(spec, parsed);
     return parsed.metadata;
@@ -152,10 +152,13 @@ export function registrationsOf(functions: FunctionTable<Session, AnyBuiltin>): 
     metadataOf(functionId) {
       const entry = functions.get(functionId);
       if (entry === undefined) return [];
-      return entry.kind === 'builtin' ? [metadataOf(entry.spec)] : entry.specs.map(metadataOf);
+      if (entry.kind === 'builtin') return [metadataOf(entry.spec)];
+      return [...entry.specs, ...entry.remotes].map(metadataOf);
     },
   };
 }
+
+type Described = Pick<FunctionSpec, 'metadata'>;
 
 /** A valid id is echoed in full, any other text shortened. */
 function shown(functionId: string): string {

@@ -102,9 +102,9 @@ export class EngineProcess implements AsyncDisposable {
     return this.#stderr;
   }
 
-  /** The addresses it printed when it started. */
+  /** The addresses it printed when it started, in the lines that are indented. Log lines name other engines too. */
   get urls(): string[] {
-    return this.#stderr.match(/ws:\/\/\S+:\d+/g) ?? [];
+    return this.#stderr.match(/(?<=^ .*)ws:\/\/\S+:\d+/gm) ?? [];
   }
 
   get url(): string {

@@ -29,7 +29,6 @@ test.each([
   ['an unknown module', 'workers: [{name: svc-nothing}]'],
   ['a misspelt setting of a module', 'workers: [{name: svc-http, config: {prot: 3111}}]'],
   ['an unknown adapter', 'workers: [{name: svc-state, config: {adapter: {name: paper}}}]'],
-  ['a key that this version refuses', 'cluster: {}'],
 ])('it refuses %s', (_what, yaml) => {
   expect(problemsOf(yaml)).not.toEqual([]);
 });

@@ -37,14 +37,6 @@ describe('problems of the top level', () => {
     expect(places[0]?.slice(0, start.length)).toBe(start);
   });
 
-  test.each(['cluster'])('[K4] the setting %s is refused as not supported by this version', (name) => {
-    for (const value of ['', ' {}', ' []', ' 5']) {
-      expect(placesOf(`${name}:${value}`)).toEqual([
-        `1:1 ${name}: This version does not have '${name}' yet. Remove it.`,
-      ]);
-    }
-  });
-
   test('[K4] two limits that contradict each other are refused together', () => {
     expect(placesOf('limits:\n  trusted:\n    outbound_buffer_bytes: 4096\n    outbound_close_bytes: 2048\n')).toEqual([
       '4:27 limits.trusted.outbound_close_bytes: Must be at least limits.trusted.outbound_buffer_bytes (4096), ' +

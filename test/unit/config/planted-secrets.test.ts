@@ -97,6 +97,8 @@ test('[X22] the fields that hold secrets are known', () => {
     new Set([
       'bridge_token nothing',
       'mark_key nothing',
+      'password nothing',
+      'servers address',
       'headers nothing',
       'env nothing',
       'endpoint address',

@@ -75,7 +75,10 @@ describe('defaults', () => {
   test('[K4] Every default passes its own check', () => {
     for (const { path, fallback } of listFields(topLevel)) {
       if (fallback === undefined) continue;
-      const nested = path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), fallback);
+      // Without these the group is incomplete.
+      const required = path.startsWith('cluster.') ? { nats: { servers: [] } } : {};
+      const [last = '', ...outer] = path.split('.').reverse();
+      const nested = outer.reduce<unknown>((inner, key) => ({ [key]: inner }), { ...required, [last]: fallback });
       expect(checkValue(topLevel, nested)).toMatchObject({ ok: true });
     }
   });

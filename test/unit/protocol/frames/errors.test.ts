@@ -26,6 +26,7 @@ describe('the codes of errors', () => {
 
   test('[I2] Only a call that cannot have begun is retryable', () => {
     expect(Object.keys(ERROR_CODES).filter(isRetryable).sort()).toEqual([
+      'ENGINE_UNREACHABLE',
       'OVERLOADED',
       'RATE_LIMITED',
       'SHUTTING_DOWN',

@@ -1,0 +1,187 @@
+// Several engines that act as one, over NATS. Off unless the configuration names `cluster`.
+//
+// `identity.ts` is this engine's membership from its first key to its last; this file keeps one at all times while NATS
+// can be reached.
+
+import type { ClusterEngine, ClusterStatus } from '../core/cluster/status.ts';
+import type { Bucket } from '../effects/nats/bucket.ts';
+import { NatsCarrier } from '../effects/nats/carrier.ts';
+import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
+import type { RouterContext } from '../router/context.ts';
+import { Identity } from './identity.ts';
+
+export interface ClusterOptions {
+  readonly context: RouterContext;
+  readonly nats: Omit<NatsOptions, 'inboxPrefix' | 'name' | 'clock' | 'logger'>;
+  /** Of all subjects and buckets. */
+  readonly prefix: string;
+  readonly zone: string | undefined;
+  readonly version: string;
+}
+
+const ENTRY_BYTES_MAX = 64 * 1024;
+const RESTART_MS = 500;
+
+interface Parts {
+  readonly nats: NatsConnection;
+  readonly engines: Bucket;
+  readonly registrations: Bucket;
+}
+
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #parts: Parts;
+  readonly #stopListening: () => void;
+  #identity: Identity | undefined;
+  /** The identity before, until the next one knows the other engines. */
+  #former: Identity | undefined;
+  #address = '';
+  #isStopped = false;
+
+  private constructor(options: ClusterOptions, parts: Parts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#stopListening = parts.nats.onChange(() => this.#identity?.interrupted());
+  }
+
+  /** Resolves when the engine is a member and knows the others. Rejects with a `StartFailure`. */
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { context, nats: natsOptions, prefix } = options;
+    const { clock, logger } = context;
+    const nats = await NatsConnection.open({
+      ...natsOptions,
+      ...{ clock, logger, name: `svc ${prefix}`, inboxPrefix: `_INBOX_${prefix}` },
+    });
+    try {
+      const engines = await nats.bucket(`${prefix}_engines`);
+      const registrations = await nats.bucket(`${prefix}_registry`);
+      const cluster = new Cluster(options, { nats, engines, registrations });
+      await cluster.#begin();
+      return cluster;
+    } catch (error) {
+      await nats.close();
+      throw error;
+    }
+  }
+
+  /** Why other engines cannot be reached, or what is wrong with the cluster. */
+  get trouble(): string | undefined {
+    const { nats, engines, registrations } = this.#parts;
+    if (nats.trouble !== undefined) return `NATS at ${nats.address} is away: ${nats.trouble}`;
+    if (this.#identity === undefined) return 'the engine is taking a new identity';
+    const weak = [engines, registrations].find((bucket) => !nats.isReplicated(bucket));
+    if (weak === undefined) return undefined;
+    return (
+      `${weak.replicas} of 3 servers keep the bucket ${weak.name}. Run: ` +
+      `nats stream update KV_${weak.name} --replicas 3`
+    );
+  }
+
+  /** The address at which other machines reach this engine's workers. */
+  announceAddress(address: string): void {
+    this.#address = address;
+    this.#identity?.factsChanged();
+  }
+
+  status(): ClusterStatus {
+    const { trouble } = this;
+    return {
+      ...(trouble !== undefined && { trouble }),
+      engines: [this.#own(), ...this.#others()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    };
+  }
+
+  /** A goodbye, after all work has ended. Never rejects. */
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopListening();
+    this.#identity?.stop();
+    const { nats } = this.#parts;
+    try {
+      if (nats.trouble === undefined) await this.#identity?.leave();
+    } catch (error) {
+      this.#options.context.logger.warn('The other engines learn of the end of this one by its silence', { error });
+    }
+    await nats.close();
+  }
+
+  async #begin(): Promise<void> {
+    const { context, prefix, version, zone } = this.#options;
+    const { clock, random, logger } = context;
+    const { nats, engines, registrations } = this.#parts;
+    const engineId = random.key();
+    const load = () => ({ callsInFlight: context.calls.openCount, isDraining: context.isDraining });
+    let early: string | undefined;
+    const identity = new Identity({
+      ...{ context, engineId, engines, registrations },
+      entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
+      carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
+      facts: () => ({ version, address: this.#address, ...(zone !== undefined && { zone }) }),
+      lost: (reason) => {
+        if (this.#identity === identity) this.#lost(identity, reason);
+        else early = reason;
+      },
+    });
+    try {
+      await identity.start();
+      if (early !== undefined) throw new Error(early);
+    } catch (error) {
+      identity.stop();
+      identity.forget();
+      throw error;
+    }
+    if (this.#isStopped) return identity.stop();
+    this.#identity = identity;
+    this.#former?.forget();
+    this.#former = undefined;
+    logger.info('The engine is a member of the cluster', { engine: engineId, nats: nats.address });
+  }
+
+  #lost(identity: Identity, reason: string): void {
+    const { logger, counters } = this.#options.context;
+    this.#identity = undefined;
+    this.#former?.forget();
+    this.#former = identity;
+    identity.stop();
+    counters.count('cluster.identities_lost');
+    logger.warn('The engine begins again as a new member of the cluster', { engine: identity.engineId, reason });
+    this.#beginAgain(identity);
+  }
+
+  #beginAgain(previous: Identity): void {
+    if (this.#isStopped) return;
+    const later = (): void => {
+      this.#options.context.clock.after(RESTART_MS, () => this.#beginAgain(previous));
+    };
+    if (this.#parts.nats.trouble !== undefined) return later();
+    // Other engines would wait for the silence of the old identity.
+    previous
+      .leave()
+      .then(() => this.#begin())
+      .catch(later);
+  }
+
+  #own(): ClusterEngine {
+    const { context, version, zone } = this.#options;
+    let functions = 0;
+    for (const entry of context.functions.all()) {
+      if (entry.kind === 'worker' && entry.executors.some(({ access }) => access === undefined)) functions++;
+    }
+    return {
+      ...{ id: this.#identity?.engineId ?? '', address: this.#address, version, zone: zone ?? null },
+      ...{ status: 'here', functions, calls: context.calls.openCount },
+    };
+  }
+
+  #others(): ClusterEngine[] {
+    return [...((this.#identity ?? this.#former)?.known.values() ?? [])].map(({ engine, facts }) => ({
+      id: engine.id,
+      address: facts.address,
+      version: facts.version,
+      zone: facts.zone ?? null,
+      status: engine.isUp ? (engine.isDraining ? 'draining' : 'up') : 'unreachable',
+      functions: engine.functions.size,
+      calls: engine.callsInFlight,
+    }));
+  }
+}

@@ -1,0 +1,148 @@
+// One identity of this engine in the cluster, from its first key to its last: the key, the inbox, the copy of the
+// registry, and the engines that it knows.
+//
+// Invariant: whatever rests on the identity ends with it. What it knew of other engines stays until a new identity
+// knows them: meanwhile their functions are out of reach, and not missing.
+
+import type { Carrier, LinkEvents } from '../effects/carrier.ts';
+import type { Bucket } from '../effects/nats/bucket.ts';
+import type { RouterContext } from '../router/context.ts';
+import { settleCallsOf } from '../router/remote/relayed-calls.ts';
+import { RemoteEngine } from '../router/remote/remote-engine.ts';
+import { ServeFrames } from '../router/remote/serve-frames.ts';
+import { type EngineFacts, Membership } from './membership.ts';
+import { Publisher } from './publisher.ts';
+import { RegistryCopy } from './registry-copy.ts';
+
+export interface IdentityOptions {
+  readonly context: RouterContext;
+  readonly engineId: string;
+  readonly engines: Bucket;
+  readonly registrations: Bucket;
+  readonly entryBytesMax: number;
+  readonly carrier: Carrier & { close(): void };
+  readonly facts: () => EngineFacts;
+  readonly lost: (reason: string) => void;
+}
+
+export interface KnownEngine {
+  readonly engine: RemoteEngine;
+  facts: EngineFacts;
+}
+
+export class Identity {
+  readonly engineId: string;
+  /** The other engines, by id. */
+  readonly known = new Map<string, KnownEngine>();
+  readonly #options: IdentityOptions;
+  readonly #membership: Membership;
+  readonly #copy: RegistryCopy;
+  #publisher: Publisher | undefined;
+  #stopWatch = (): void => {};
+
+  constructor(options: IdentityOptions) {
+    const { context, engineId, engines, registrations, facts, lost } = options;
+    const { clock, logger } = context;
+    this.#options = options;
+    this.engineId = engineId;
+    this.#copy = new RegistryCopy(context, engineId);
+    this.#membership = new Membership({
+      ...{ engineId, bucket: engines, entryBuckets: [registrations], facts, clock, logger },
+      events: {
+        came: (id, announced) => this.#came(id, announced),
+        renewed: (id, facts) => {
+          const known = this.known.get(id);
+          if (known !== undefined) known.facts = facts;
+        },
+        left: (id) => this.#left(id),
+        lost,
+      },
+    });
+  }
+
+  /** Resolves when all engines and functions that are there are known. */
+  async start(): Promise<void> {
+    const { context, engineId, registrations, entryBytesMax } = this.#options;
+    const { functions, clock, counters, logger } = context;
+    // A watch reports that it is complete with the last value that is there.
+    await registrations.put(`${engineId}.e`, '{}');
+    await new Promise<void>((resolve) => {
+      const copy = this.#copy;
+      this.#stopWatch = registrations.watch({
+        begin: () => copy.begin(),
+        entry: (entry) => copy.entry(entry),
+        complete: () => {
+          copy.complete();
+          resolve();
+        },
+      });
+    });
+    await this.#membership.start();
+    const options = { engineId, bucket: registrations, functions, clock, counters, logger };
+    this.#publisher = new Publisher({ ...options, bytesMax: entryBytesMax });
+  }
+
+  /** NATS was lost or is back. */
+  interrupted(): void {
+    this.#membership.interrupted();
+    this.#membership.renewNow();
+  }
+
+  /** What the engine says about itself has changed. */
+  factsChanged(): void {
+    this.#membership.renewNow();
+  }
+
+  /** Sends and takes nothing any more. */
+  stop(): void {
+    this.#publisher?.stop();
+    this.#membership.stop();
+    this.#stopWatch();
+    this.#options.carrier.close();
+  }
+
+  /** The functions of other engines that it knew are gone. */
+  forget(): void {
+    this.#copy.stop();
+    this.known.clear();
+  }
+
+  /** The goodbye; after `stop`. */
+  leave(): Promise<void> {
+    return this.#membership.leave();
+  }
+
+  #came(id: string, facts: EngineFacts): void {
+    const { context, carrier } = this.#options;
+    const engine = new RemoteEngine(id, facts.zone);
+    this.known.set(id, { engine, facts });
+    context.logger.info('An engine has joined the cluster', { engine: id, address: facts.address });
+    engine.attach(carrier.connect(id, this.#linkEvents(engine)));
+    this.#copy.engineCame(engine);
+  }
+
+  #left(id: string): void {
+    const known = this.known.get(id);
+    if (known === undefined) return;
+    this.known.delete(id);
+    this.#options.context.logger.info('An engine has left the cluster', { engine: id, address: known.facts.address });
+    this.#copy.engineLeft(id);
+    this.#options.carrier.disconnect(id);
+  }
+
+  #linkEvents(engine: RemoteEngine): LinkEvents {
+    const { context } = this.#options;
+    let frames = new ServeFrames(context, engine);
+    return {
+      up: () => {
+        engine.sessionChanged();
+        frames = new ServeFrames(context, engine);
+      },
+      down: (reason) => {
+        engine.sessionChanged();
+        settleCallsOf(context, engine, reason);
+      },
+      frames: (bytes) => frames.receive(bytes),
+    };
+  }
+}

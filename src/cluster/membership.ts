@@ -1,0 +1,176 @@
+// The bucket of engines: this engine's own key, and who else is alive.
+//
+// States of an identity and its transitions:
+//   alive   its key is renewed every 2 s
+//   lost    another engine deleted the key, or no renewal was confirmed for 6 s: others may have settled what was in
+//           flight with it. It is never used again; the owner starts with a new one
+// Invariant: an engine that is considered gone is reported as gone before its entries of other buckets are removed.
+
+import { LiveEngines, RENEW_INTERVAL_MS, SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
+import type { Clock } from '../effects/clock.ts';
+import type { Logger } from '../effects/logger.ts';
+import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
+import { isEngineFacts } from '../generated/cluster-values.ts';
+import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+
+/** What an engine says about itself in its key. */
+export interface EngineFacts {
+  readonly version: string;
+  readonly address: string;
+  readonly zone?: string;
+}
+
+export interface MembershipEvents {
+  came(id: string, facts: EngineFacts): void;
+  /** It says something else about itself, or the same again. */
+  renewed(id: string, facts: EngineFacts): void;
+  left(id: string): void;
+  /** This identity is over. */
+  lost(reason: string): void;
+}
+
+export interface MembershipOptions {
+  readonly engineId: string;
+  readonly bucket: Bucket;
+  /** Buckets that hold entries of engines below their ids. */
+  readonly entryBuckets: readonly Bucket[];
+  readonly facts: () => EngineFacts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: MembershipEvents;
+}
+
+const CHECK_INTERVAL_MS = 1_000;
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #live: LiveEngines;
+  readonly #stops: (() => void)[] = [];
+  readonly #known = new Set<string>();
+  /** Keys that were delivered since the watch began. */
+  #delivered = new Set<string>();
+  #revision = 0;
+  #confirmedAtMs: number;
+  #isOver = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#live = new LiveEngines(options.engineId);
+    this.#confirmedAtMs = options.clock.monotonicMs();
+  }
+
+  /** Writes the key, and resolves when all engines that are there have been reported. */
+  async start(): Promise<void> {
+    const { bucket, engineId, clock } = this.#options;
+    this.#revision = await bucket.create(engineId, this.#value());
+    this.#confirmedAtMs = clock.monotonicMs();
+    await new Promise<void>((resolve) => {
+      const stop = bucket.watch({
+        begin: () => this.#delivered.clear(),
+        entry: (entry) => this.#take(entry),
+        complete: () => {
+          for (const id of this.#known) if (!this.#delivered.has(id)) this.#forget(id);
+          resolve();
+        },
+      });
+      this.#stops.push(
+        stop,
+        clock.every(RENEW_INTERVAL_MS, () => void this.#renew()),
+        clock.every(CHECK_INTERVAL_MS, () => this.#check()),
+      );
+    });
+  }
+
+  /** NATS was lost or is back: an engine that was silent meanwhile is not gone for that. */
+  interrupted(): void {
+    this.#live.interrupted();
+  }
+
+  /** Writes the key again, because what the engine says about itself has changed. */
+  renewNow(): void {
+    void this.#renew();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    for (const stop of this.#stops) stop();
+  }
+
+  /** A goodbye: other engines do not wait for silence. */
+  async leave(): Promise<void> {
+    this.stop();
+    const { bucket, engineId } = this.#options;
+    await bucket.delete(engineId);
+    await this.#removeEntries(engineId);
+  }
+
+  #take({ key, value, revision }: BucketEntry): void {
+    const { engineId, events, clock } = this.#options;
+    if (this.#isOver) return;
+    if (key === engineId) {
+      if (value === undefined) return this.#lose('another engine considered it gone');
+      this.#revision = Math.max(this.#revision, revision);
+      this.#live.renewed(key, revision, clock.monotonicMs());
+      return;
+    }
+    this.#delivered.add(key);
+    if (value === undefined) return this.#forget(key);
+    const facts = parseRawJson(asRawJson(textToByteString(value)));
+    if (!isEngineFacts(facts)) return;
+    this.#known.add(key);
+    if (this.#live.renewed(key, revision, clock.monotonicMs())) events.came(key, facts);
+    else events.renewed(key, facts);
+  }
+
+  #forget(id: string): void {
+    this.#known.delete(id);
+    if (this.#live.removed(id)) this.#options.events.left(id);
+  }
+
+  async #renew(): Promise<void> {
+    const { bucket, engineId, clock } = this.#options;
+    try {
+      const revision = await bucket.update(engineId, this.#value(), this.#revision);
+      this.#revision = Math.max(this.#revision, revision);
+      this.#confirmedAtMs = clock.monotonicMs();
+    } catch {
+      // Tried again at the next interval. The watch reports it if another engine has deleted the key.
+    }
+  }
+
+  #check(): void {
+    const { clock, logger } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const silent = this.#live.silent(nowMs);
+    if (nowMs - this.#confirmedAtMs >= SILENCE_MS_MAX) {
+      return this.#lose(`no renewal was confirmed for ${SILENCE_MS_MAX / 1000} s`);
+    }
+    for (const { id, revision } of silent) {
+      logger.warn('An engine of the cluster is gone: it did not renew its key', { engine: id });
+      void this.#bury(id, revision);
+    }
+  }
+
+  /** Only who deletes the key in the revision that it last saw removes the entries. */
+  async #bury(id: string, revision: number): Promise<void> {
+    try {
+      await this.#options.bucket.delete(id, revision);
+      await this.#removeEntries(id);
+    } catch {
+      // It was renewed, another engine was faster, or NATS is away: the watch reports what holds.
+    }
+  }
+
+  async #removeEntries(id: string): Promise<void> {
+    for (const bucket of this.#options.entryBuckets) await bucket.purgeBelow(id);
+  }
+
+  #lose(reason: string): void {
+    this.stop();
+    this.#options.events.lost(reason);
+  }
+
+  #value(): string {
+    return JSON.stringify(this.#options.facts());
+  }
+}

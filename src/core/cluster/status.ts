@@ -1,0 +1,21 @@
+// What `engine::cluster::status` answers, and `svc cluster status` shows.
+
+export interface ClusterEngine {
+  readonly id: string;
+  /** Its first worker port. */
+  readonly address: string;
+  readonly version: string;
+  readonly zone: string | null;
+  /** `unreachable`: it renews its key, and this engine has no session with it. */
+  readonly status: 'here' | 'up' | 'draining' | 'unreachable';
+  /** How many functions its trusted workers offer. */
+  readonly functions: number;
+  /** Calls in flight on it, as it last reported. */
+  readonly calls: number;
+}
+
+export interface ClusterStatus {
+  /** Why other engines cannot be reached; absent: they can. */
+  readonly trouble?: string;
+  readonly engines: readonly ClusterEngine[];
+}

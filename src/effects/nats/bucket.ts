@@ -1,0 +1,120 @@
+// A bucket of JetStream: values by key, with a revision for each change, that several engines read and write.
+//
+// What an engine decides rests on its watch alone: it delivers every change in the order in which the leader made them.
+// After an interruption it delivers the last value of every key again.
+
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { KV, KvWatchEntry } from '@nats-io/kv';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+
+export interface BucketEntry {
+  readonly key: string;
+  /** `undefined`: the key was deleted. */
+  readonly value: string | undefined;
+  readonly revision: number;
+}
+
+export interface BucketWatch {
+  /** What the bucket holds is delivered, for the first time or again. */
+  begin(): void;
+  /** A change, or a value that the bucket holds when the watch begins. */
+  entry(entry: BucketEntry): void;
+  /** All values that the bucket held have been delivered. What was not among them is gone. */
+  complete(): void;
+}
+
+interface BucketParts {
+  readonly name: string;
+  readonly kv: KV;
+  readonly manager: JetStreamManager;
+  readonly replicas: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const WATCH_RETRY_MS = 500;
+
+export class Bucket {
+  readonly name: string;
+  /** How many servers keep it. */
+  readonly replicas: number;
+  readonly #parts: BucketParts;
+
+  constructor(parts: BucketParts) {
+    this.#parts = parts;
+    this.name = parts.name;
+    this.replicas = parts.replicas;
+  }
+
+  /** Resolves with the revision. */
+  put(key: string, value: string): Promise<number> {
+    return this.#parts.kv.put(key, value);
+  }
+
+  /** Rejects where the key exists. */
+  create(key: string, value: string): Promise<number> {
+    return this.#parts.kv.create(key, value);
+  }
+
+  /** Rejects where the key has another revision. */
+  update(key: string, value: string, revision: number): Promise<number> {
+    return this.#parts.kv.update(key, value, revision);
+  }
+
+  /** With a revision: rejects where the key has another one. */
+  delete(key: string, revision?: number): Promise<void> {
+    return this.#parts.kv.delete(key, revision === undefined ? undefined : { previousSeq: revision });
+  }
+
+  /** Removes all keys below `prefix.` without a trace: no watch reports it. */
+  async purgeBelow(prefix: string): Promise<void> {
+    await this.#parts.manager.streams.purge(`KV_${this.name}`, { filter: `$KV.${this.name}.${prefix}.>` });
+  }
+
+  /** Removes the marker of a deleted key. What was written to the key since stays. */
+  async purgeMarker({ key, revision }: Pick<BucketEntry, 'key' | 'revision'>): Promise<void> {
+    const filter = `$KV.${this.name}.${key}`;
+    await this.#parts.manager.streams.purge(`KV_${this.name}`, { filter, seq: revision + 1 });
+  }
+
+  /**
+   * Follows the bucket until the returned function is called, over every interruption. The bucket holds at least one
+   * value, such as one of the engine that follows it.
+   */
+  watch(watch: BucketWatch): () => void {
+    const { clock, logger } = this.#parts;
+    let isStopped = false;
+    let stop = (): void => {};
+    const follow = async (): Promise<void> => {
+      const entries = await this.#parts.kv.watch();
+      stop = () => entries.stop();
+      if (isStopped) return stop();
+      watch.begin();
+      let isComplete = false;
+      for await (const entry of entries) {
+        if (isStopped) return;
+        watch.entry(entryOf(entry));
+        if (isComplete || !entry.isUpdate) continue;
+        isComplete = true;
+        watch.complete();
+      }
+    };
+    const followOn = (error?: unknown): void => {
+      if (isStopped) return;
+      const reason = error instanceof Error ? error.message : 'it was closed';
+      logger.warn('The watch of a bucket ended and begins again', { bucket: this.name, reason });
+      clock.after(WATCH_RETRY_MS, () => void follow().then(followOn, followOn));
+    };
+    void follow().then(followOn, followOn);
+    return () => {
+      isStopped = true;
+      stop();
+    };
+  }
+}
+
+function entryOf(entry: KvWatchEntry): BucketEntry {
+  const { key, operation, revision } = entry;
+  return { key, value: operation === 'PUT' ? entry.string() : undefined, revision };
+}

@@ -1,0 +1,44 @@
+// How the engine becomes one of several that act as one, where the configuration names `cluster`.
+
+import type { Cluster } from '../cluster/cluster.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { StartFailure } from '../effects/start-failure.ts';
+import type { RouterContext } from '../router/context.ts';
+import type { ModuleSet } from './module-set.ts';
+import { StartError } from './start-checks.ts';
+
+/** Resolves when the engine is a member and knows the others; at once where the configuration names no cluster. */
+export async function joinCluster(
+  { settings }: LoadedConfig,
+  context: RouterContext,
+  version: string,
+): Promise<Cluster | undefined> {
+  const { cluster } = settings;
+  if (cluster === undefined) return undefined;
+  // The client of NATS is loaded only here.
+  const { Cluster: Joined } = await import('../cluster/cluster.ts');
+  const { servers, creds_file: credsFile, user, password, tls } = cluster.nats;
+  const files = tls && { caFile: tls.ca_file, certFile: tls.cert_file, keyFile: tls.key_file };
+  const nats = { servers, credsFile, user, password, tls: files };
+  try {
+    return await Joined.start({ context, nats, prefix: cluster.prefix, zone: cluster.zone, version });
+  } catch (error) {
+    throw error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
+  }
+}
+
+/** Starts the modules, and reports the first address that they listen on to the other engines. */
+export async function startInCluster(
+  cluster: Cluster | undefined,
+  modules: ModuleSet,
+  start: () => Promise<void>,
+): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    await cluster?.close();
+    throw error;
+  }
+  const [first] = modules.listeners();
+  if (first !== undefined) cluster?.announceAddress(first.address);
+}

@@ -1,0 +1,28 @@
+// The engines that act as one with this one.
+
+import type { ClusterStatus } from '../../core/cluster/status.ts';
+import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
+import type { ModuleContext, ModuleHealth } from '../module.ts';
+
+export function clusterStatus({ cluster }: ModuleContext): BuiltinDefinition {
+  const id = 'engine::cluster::status';
+  return {
+    id,
+    description: 'Lists the engines of the cluster, as this one sees them; empty without a cluster',
+    handle(_payload, call): ClusterStatus {
+      assertTrusted(id, call);
+      return cluster?.status() ?? { engines: [] };
+    },
+  };
+}
+
+/** Its own workers are served without the other engines, too. */
+export function clusterHealth({ cluster }: ModuleContext): ModuleHealth {
+  if (cluster === undefined) return { status: 'healthy' };
+  const { trouble } = cluster;
+  const details = {
+    cluster: { engines: cluster.status().engines.length },
+    ...(trouble !== undefined && { reason: trouble }),
+  };
+  return { status: trouble === undefined ? 'healthy' : 'degraded', details };
+}

@@ -1,0 +1,59 @@
+// Calls that another engine of the cluster runs, because no worker of this one does.
+
+import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { selectEngine } from '../../core/cluster/select-engine.ts';
+import { outcomeOf } from '../calls/call.ts';
+import { openCall, settle } from '../calls/in-flight.ts';
+import type { CallRequest, HandedCall, RouterContext, WorkerEntry } from '../context.ts';
+import type { RemoteEngine } from './remote-engine.ts';
+
+/**
+ * Hands the call to another engine that reaches the function. `undefined`: it was handed over. A call that came from
+ * another engine stays here: it would go in circles.
+ */
+export function relay(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
+  const { settings, random } = context;
+  const engines = entry.remotes.map(({ engine }) => engine);
+  const engine = selectEngine(engines, settings.zone, () => random.fraction());
+  if (engine === undefined) return refusalOf(entry.id, engines);
+  const unreadable = unreadablePart(entry.id, request);
+  if (unreadable !== undefined) return unreadable;
+  request.handed?.(`engine ${engine.id}`);
+  const call = openCall(context, entry.id, engine, request, undefined);
+  engine.sendCall(entry.id, call.slot, call.generation, request);
+  return undefined;
+}
+
+/** Packed payloads are read here, because they travel as JSON. Others are checked by the engine that runs the call. */
+function unreadablePart(functionId: string, { data, metadata }: CallRequest): Refusal | undefined {
+  if (data !== undefined && data.asJson() === undefined)
+    return unreadablePayload(`the payload for ${functionId}`, data);
+  if (metadata === undefined || metadata.asJson() !== undefined) return undefined;
+  return unreadablePayload(`the metadata for ${functionId}`, metadata);
+}
+
+/** The session with the engine has ended: its calls end with an unknown effect, as those of a lost worker do. */
+export function settleCallsOf(context: RouterContext, engine: RemoteEngine, reason: string): void {
+  if (engine.inFlight === 0) return;
+  const text = `Invocation stopped: the connection to engine ${engine.id} ended (${reason})`;
+  const refusal = new Refusal('invocation_stopped', `${text}; whether it took effect is unknown`);
+  for (const call of context.calls.allOpen()) {
+    if (call.isOpen && call.executor === engine) settleLost(context, call, refusal);
+  }
+}
+
+/** The other engine counts the calls that it answers. These it could not answer. */
+function settleLost(context: RouterContext, call: HandedCall, refusal: Refusal): void {
+  call.isCounted = call.origin !== undefined;
+  settle(context, call, outcomeOf(refusal));
+}
+
+function refusalOf(functionId: string, engines: readonly RemoteEngine[]): Refusal {
+  if (engines.some(({ isUp }) => isUp)) {
+    const text = `No engine that reaches ${functionId} has room for another call: they do not read fast enough`;
+    return new Refusal('OVERLOADED', text);
+  }
+  const [first] = engines;
+  const text = `${functionId} runs on another engine of the cluster, which cannot be reached now`;
+  return new Refusal('ENGINE_UNREACHABLE', `${text} (engine ${first?.id}: ${first?.trouble})`);
+}

@@ -1,0 +1,152 @@
+// Another engine of the cluster as the router sees it: the calls that it runs for this engine, and the results that it
+// gets for its own.
+//
+// Frames are those of the binary form. A function is named once in each session, and payloads travel as JSON.
+// Invariant: a session of the link ends once for both engines; every call that it carried is settled on each side.
+
+import { unreadablePayload } from '../../core/calls/refusal.ts';
+import type { Executor } from '../../core/calls/select-worker.ts';
+import type { Reachable } from '../../core/cluster/select-engine.ts';
+import type { Link } from '../../effects/carrier.ts';
+import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
+import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
+import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
+import { type CallOrder, type Outcome, outcomeOf } from '../calls/call.ts';
+
+/** What a call between engines carries besides the fields of every call. */
+export interface RelayedOrigin {
+  readonly trigger?: { readonly type: string; readonly id: string };
+  readonly is_trusted_work?: true;
+  readonly is_for_restricted?: true;
+  readonly is_from_outside?: true;
+  readonly is_job?: true;
+  readonly is_internal?: true;
+}
+
+/** A call as it is passed on. */
+export interface RelayedCall extends CallOrder {
+  readonly rights: unknown;
+  readonly isTrustedWork?: boolean | undefined;
+  readonly isForRestricted?: boolean | undefined;
+  readonly isFromOutside?: boolean | undefined;
+  readonly isJob?: boolean | undefined;
+  readonly isInternal?: boolean | undefined;
+}
+
+export class RemoteEngine implements Executor, Reachable {
+  readonly id: string;
+  readonly zone: string | undefined;
+  readonly inFlightMax = Number.POSITIVE_INFINITY;
+  inFlight = 0;
+  /** Functions that it reaches, as this engine knows them. */
+  readonly functions = new Set<string>();
+  /** Rises with every session of the link. */
+  session = 0;
+  #link: Link | undefined;
+  /** Names that were sent in this session. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(id: string, zone: string | undefined) {
+    this.id = id;
+    this.zone = zone;
+  }
+
+  get isAccepting(): boolean {
+    return this.isUp && this.hasRoom;
+  }
+
+  get isUp(): boolean {
+    return this.#link?.isUp === true;
+  }
+
+  get hasRoom(): boolean {
+    return this.#link?.hasRoom === true;
+  }
+
+  get isDraining(): boolean {
+    return this.#link?.isDraining === true;
+  }
+
+  get callsInFlight(): number {
+    return this.#link?.callsInFlight ?? 0;
+  }
+
+  get trouble(): string {
+    return this.#link?.trouble ?? 'it is not connected';
+  }
+
+  attach(link: Link): void {
+    this.#link = link;
+  }
+
+  /** A session of the link begins or has ended. */
+  sessionChanged(): void {
+    this.session++;
+    this.#numbers.clear();
+  }
+
+  /** `slot` and `generation`: what its result names. */
+  sendCall(functionId: string, slot: number, generation: number, request: RelayedCall): void {
+    const frames = this.#link?.open();
+    if (frames === undefined) return;
+    frames.call({
+      idLow: slot,
+      idHigh: generation,
+      functionNumber: this.#numberOf(functionId, frames),
+      depth: request.depth,
+      timeoutMs: Math.ceil(request.timeoutMs),
+      metadata: request.metadata?.asJson(),
+      traceparent: request.traceparent,
+      baggage: request.baggage,
+      extra: originOf(request),
+      payload: request.data?.asJson(),
+    });
+  }
+
+  sendResult(slot: number, generation: number, { result, error, isUnhanded }: Outcome): void {
+    const sent = error ?? result;
+    const payload = sent?.asJson();
+    const isReadable = sent === undefined || payload !== undefined;
+    const frames = this.#link?.open();
+    if (isReadable) frames?.result(slot, generation, payload, error !== undefined, isUnhanded === true);
+    else frames?.result(slot, generation, unreadableAnswer(sent), true);
+  }
+
+  /** Ends the session: what the engine sent makes no sense. */
+  refuse(reason: string): void {
+    this.#link?.refuse(reason);
+  }
+
+  #numberOf(functionId: string, frames: MessageBuffer): number {
+    const known = this.#numbers.get(functionId);
+    if (known !== undefined) return known;
+    // A number may be reused: functions come and go for ever.
+    if (this.#numbers.size === NAMES_MAX) this.#numbers.clear();
+    const number = this.#numbers.size;
+    this.#numbers.set(functionId, number);
+    frames.name(number, functionId);
+    return number;
+  }
+}
+
+function unreadableAnswer(payload: Payload): Payload | undefined {
+  return outcomeOf(unreadablePayload('the answer of the function', payload)).error;
+}
+
+function originOf(request: RelayedCall): RawJson | undefined {
+  const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal } = request;
+  const isRestricted = isForRestricted === true || rights !== undefined;
+  if (trigger === undefined && !isTrustedWork && !isRestricted && !isFromOutside && !isJob && !isInternal) {
+    return undefined;
+  }
+  const origin: RelayedOrigin = {
+    ...(trigger !== undefined && { trigger: { type: trigger.type, id: trigger.id } }),
+    ...(isTrustedWork === true && { is_trusted_work: true }),
+    ...(isRestricted && { is_for_restricted: true }),
+    ...(isFromOutside === true && { is_from_outside: true }),
+    ...(isJob === true && { is_job: true }),
+    ...(isInternal === true && { is_internal: true }),
+  };
+  return rawJson(origin);
+}

@@ -1,0 +1,181 @@
+// Two engines of one cluster: a caller on one, a worker on the other.
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import {
+  clusterYaml,
+  statusOf,
+  waitForEngines,
+  waitForFunction,
+  waitForNoFunction,
+} from '../../support/cluster/cluster-engines.ts';
+import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
+
+interface Pair extends AsyncDisposable {
+  readonly a: TestEngine;
+  readonly b: TestEngine;
+}
+
+async function startPair(more?: { readonly a?: string; readonly b?: string }): Promise<Pair> {
+  const nats = await NatsServer.start();
+  const prefix = `t${randomUUID().slice(0, 8)}`;
+  const yaml = (one: string | undefined) => clusterYaml({ nats: nats.url, prefix, more: one ?? '' });
+  const a = await startTestEngine({ yaml: yaml(more?.a) });
+  const b = await startTestEngine({ yaml: yaml(more?.b) });
+  return {
+    a,
+    b,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([a.drain(), b.drain()]);
+      await nats[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('a call whose worker is connected to another engine', () => {
+  test('[CL7] [CL11] is answered as one of the same engine is, a result and an error alike', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    const worker = connect(pair.b.url);
+    worker.registerFunction('far::double', (input: { n: number }) => ({ n: 2 * input.n }));
+    worker.registerFunction('far::fail', () => {
+      throw new Error('no more');
+    });
+    await waitForFunction(caller, 'far::fail');
+    expect(await caller.trigger('far::double', { n: 21 })).toEqual({ n: 42 });
+    await expect(caller.trigger('far::fail', {})).rejects.toMatchObject({
+      code: 'invocation_failed',
+      message: 'no more',
+    });
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['texts of every kind', { 'Zürich\n"': ['\u{1F600}', '\u0000', ''] }],
+    ['numbers', [0, -0.5, 1e300, 2 ** 53 - 1]],
+    ['more than a message of NATS', { text: 'x'.repeat(3_000_000) }],
+  ])('[CL7] gets %s unchanged, and its answer too', async (_what, value) => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    connect(pair.b.url).registerFunction('far::echo', (input: unknown) => input ?? null);
+    await waitForFunction(caller, 'far::echo');
+    expect(await caller.trigger('far::echo', value)).toEqual(value ?? null);
+  });
+
+  test('[CL17] has its deadline, its depth, its trace and its baggage', async () => {
+    await using pair = await startPair();
+    await using caller = await RawWorker.connect(pair.a.url);
+    await using worker = await RawWorker.connect(pair.b.url);
+    await worker.register('far::look');
+    await waitForFunction(connect(pair.a.url), 'far::look');
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    caller.send({
+      ...{ type: 'invokefunction', invocation_id: randomUUID(), function_id: 'far::look', data: { x: 1 } },
+      ...{ traceparent, baggage: 'svc.depth=7,tenant=acme' },
+    });
+    const call = await worker.next('invokefunction');
+    expect(call).toMatchObject({ function_id: 'far::look', data: { x: 1 } });
+    expect(String(call.traceparent)).toContain('0af7651916cd43dd8448eb211c80319c');
+    expect(String(call.baggage)).toMatch(/svc\.depth=8/);
+    expect(String(call.baggage)).toContain('tenant=acme');
+  });
+
+  test('[CL11] goes to a worker of the same engine where there is one', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    connect(pair.b.url).registerFunction('both::who', () => 'far');
+    await waitForFunction(caller, 'both::who');
+    expect(await caller.trigger('both::who', {})).toBe('far');
+    const near = connect(pair.a.url);
+    near.registerFunction('both::who', () => 'near');
+    await waitFor('the call stays', async () => (await caller.trigger('both::who', {})) === 'near');
+    for (let count = 0; count < 20; count++) expect(await caller.trigger('both::who', {})).toBe('near');
+    await near.shutdown();
+    await waitFor(
+      'the call goes to the other engine again',
+      async () => (await caller.trigger('both::who', {})) === 'far',
+    );
+  });
+
+  test('[CL7] ends with function_not_found when its last worker has left', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    const worker = connect(pair.b.url);
+    worker.registerFunction('far::short', () => 1);
+    await waitForFunction(caller, 'far::short');
+    await worker.shutdown();
+    await waitForNoFunction(caller, 'far::short');
+    await expect(caller.trigger('far::short', {})).rejects.toMatchObject({ code: 'function_not_found' });
+  });
+
+  test('[CL13] ends with invocation_stopped when the worker that runs it is lost', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    await using worker = await RawWorker.connect(pair.b.url);
+    await worker.register('far::hang');
+    await waitForFunction(caller, 'far::hang');
+    const answer = caller.trigger('far::hang', {});
+    await worker.next('invokefunction');
+    await worker.close();
+    await expect(answer).rejects.toMatchObject({ code: 'invocation_stopped' });
+  });
+
+  test('[CL17] ends at its deadline', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    connect(pair.b.url).registerFunction('far::slow', () => new Promise(() => {}));
+    await waitForFunction(caller, 'far::slow');
+    await expect(caller.trigger('far::slow', {}, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+  });
+
+  test('[CL7] many functions of another engine can be called, and all at the same time', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    const worker = connect(pair.b.url);
+    const ids = Array.from({ length: 400 }, (_, index) => `far::${index}`);
+    for (const id of ids) worker.registerFunction(id, () => id);
+    await Promise.all(ids.slice(-3).map((id) => waitForFunction(caller, id)));
+    expect(await Promise.all(ids.map((id) => caller.trigger(id, {})))).toEqual(ids);
+  });
+});
+
+describe('what an engine reports of its cluster', () => {
+  test('[CL19] the engines, with their functions, and which of them it is', async () => {
+    await using pair = await startPair({ a: '' });
+    const caller = connect(pair.a.url);
+    connect(pair.b.url).registerFunction('far::one', () => 1);
+    await waitForEngines(caller, 1);
+    await waitForFunction(caller, 'far::one');
+    const { engines } = await statusOf(caller);
+    expect(engines.map(({ status, functions, address }) => ({ status, functions, address }))).toEqual(
+      expect.arrayContaining([
+        { status: 'here', functions: 0, address: pair.a.url },
+        { status: 'up', functions: 1, address: pair.b.url },
+      ]),
+    );
+  });
+
+  test('[CL19] where a function lives', async () => {
+    await using pair = await startPair();
+    const caller = connect(pair.a.url);
+    connect(pair.b.url).registerFunction('far::one', () => 1);
+    await waitForFunction(caller, 'far::one');
+    const other = (await statusOf(caller)).engines.find(({ status }) => status === 'up');
+    const { functions } = await caller.trigger<unknown, { functions: { function_id: string; engines?: string[] }[] }>({
+      function_id: 'engine::functions::list',
+    });
+    expect(functions.find(({ function_id: id }) => id === 'far::one')?.engines).toEqual([other?.id]);
+  });
+
+  test('[CL1] an engine without the setting is alone', async () => {
+    await using engine = await startTestEngine();
+    expect(await statusOf(connect(engine.url))).toEqual({ engines: [] });
+  });
+});

@@ -1,0 +1,50 @@
+// How an engine of a cluster starts, and what it refuses.
+
+import { describe, expect, test } from 'vitest';
+import { clusterYaml } from '../../support/cluster/cluster-engines.ts';
+import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { EngineProcess } from '../../support/engine/engine-process.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+
+const USERS = `authorization {users: [{user: "svc", password: "right"}]}`;
+
+describe('the start of an engine of a cluster', () => {
+  test('[CL2] waits for a NATS that starts later', async () => {
+    await using nats = await NatsServer.reserve();
+    const starting = startTestEngine({ yaml: clusterYaml({ nats: nats.url }) });
+    await nats.start();
+    await using engine = await starting;
+    expect(engine.log.join('\n')).toContain('The engine is a member of the cluster');
+  });
+
+  test('[CL2] is refused with 78 where the credentials are wrong', async () => {
+    await using nats = await NatsServer.start({ more: USERS });
+    const yaml = clusterYaml({ nats: nats.url }).replace(']}', `], user: svc, password: wrong}`);
+    await using engine = await EngineProcess.spawn(yaml);
+    expect(await engine.end(20_000)).toMatchObject({ code: 78 });
+    expect(engine.stderr).toContain('the credentials are wrong. Check user, password or creds_file');
+    expect(engine.stderr).not.toContain('wrong}');
+  });
+
+  test('[CL2] takes the credentials that it is given', async () => {
+    await using nats = await NatsServer.start({ more: USERS });
+    const yaml = clusterYaml({ nats: nats.url }).replace(']}', `], user: svc, password: right}`);
+    await using engine = await startTestEngine({ yaml });
+    expect(engine.log.join('\n')).toContain('The engine is a member of the cluster');
+  });
+
+  test('[CL2] is refused with 78 where JetStream is off', async () => {
+    await using nats = await NatsServer.start({ hasJetStream: false });
+    await using engine = await EngineProcess.spawn(clusterYaml({ nats: nats.url }));
+    expect(await engine.end(20_000)).toMatchObject({ code: 78 });
+    expect(engine.stderr).toContain('JetStream is off for this account');
+  });
+
+  test('[CL2] is refused with 78 where a file of credentials cannot be read', async () => {
+    await using nats = await NatsServer.start();
+    const yaml = clusterYaml({ nats: nats.url }).replace(']}', `], creds_file: missing.creds}`);
+    await using engine = await EngineProcess.spawn(yaml);
+    expect(await engine.end(20_000)).toMatchObject({ code: 78 });
+    expect(engine.stderr).toContain('cluster.nats.creds_file cannot be read');
+  });
+});
