@@ -21,6 +21,8 @@ export interface ClusterOptions {
 
 const ENTRY_BYTES_MAX = 64 * 1024;
 const RESTART_MS = 500;
+/** No engine has such an id. */
+const MARK_KEY = 'cluster.marks';
 
 interface Parts {
   readonly nats: NatsConnection;
@@ -56,6 +58,10 @@ export class Cluster {
       const engines = await nats.bucket(`${prefix}_engines`);
       const registrations = await nats.bucket(`${prefix}_registry`);
       const cluster = new Cluster(options, { nats, engines, registrations });
+      // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
+      if (context.settings.markKey === undefined) {
+        context.quietTraces.adopt(await registrations.agree(MARK_KEY, context.quietTraces.key));
+      }
       await cluster.#begin();
       return cluster;
     } catch (error) {

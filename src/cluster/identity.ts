@@ -63,7 +63,6 @@ export class Identity {
   /** Resolves when all engines and functions that are there are known. */
   async start(): Promise<void> {
     const { context, engineId, registrations, entryBytesMax } = this.#options;
-    const { functions, clock, counters, logger } = context;
     // A watch reports that it is complete with the last value that is there.
     await registrations.put(`${engineId}.e`, '{}');
     await new Promise<void>((resolve) => {
@@ -78,8 +77,7 @@ export class Identity {
       });
     });
     await this.#membership.start();
-    const options = { engineId, bucket: registrations, functions, clock, counters, logger };
-    this.#publisher = new Publisher({ ...options, bytesMax: entryBytesMax });
+    this.#publisher = new Publisher({ engineId, bucket: registrations, context, bytesMax: entryBytesMax });
   }
 
   /** NATS was lost or is back. */

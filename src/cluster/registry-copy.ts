@@ -1,30 +1,34 @@
-// The functions of all other engines, as the bucket of registrations reports them. A lookup stays one access to a map:
-// the copy enters them into the table of functions.
+// What all other engines offer, as the bucket of registrations reports it. A lookup stays one access to a map: the copy
+// enters functions and triggers into the tables of this engine.
 //
-// Invariant: a function of another engine is in the table exactly while its entry is in the bucket and the engine is
-// alive, in whatever order the two buckets report that.
+// Invariant: an entry of another engine is in its table exactly while it is in the bucket and the engine is alive, in
+// whatever order the two buckets report that.
 
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
-import { isRegistrationValue } from '../generated/cluster-values.ts';
+import { isFunctionValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
+import { RemoteOwner } from '../router/remote/remote-owner.ts';
+import { bind, unbind } from '../router/triggers/triggers.ts';
+import type { TriggerValue } from './entry-values.ts';
 
-interface Registration {
-  readonly functionId: string;
-  readonly metadata: RawJson | undefined;
-}
+type Registration =
+  | { readonly kind: 'function'; readonly id: string; readonly metadata: RawJson | undefined }
+  | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue };
 
 export class RegistryCopy implements BucketWatch {
-  readonly #context: Pick<RouterContext, 'functions' | 'announce'>;
+  readonly #context: RouterContext;
   readonly #ownId: string;
   readonly #engines = new Map<string, RemoteEngine>();
   /** By engine, then by key. */
   readonly #registrations = new Map<string, Map<string, Registration>>();
+  /** Of triggers, by engine, then by the id of their connection. */
+  readonly #owners = new Map<RemoteEngine, Map<string, RemoteOwner>>();
   #delivered = new Set<string>();
 
-  constructor(context: Pick<RouterContext, 'functions' | 'announce'>, ownId: string) {
+  constructor(context: RouterContext, ownId: string) {
     this.#context = context;
     this.#ownId = ownId;
   }
@@ -37,10 +41,12 @@ export class RegistryCopy implements BucketWatch {
   engineLeft(engineId: string): void {
     const engine = this.#engines.get(engineId);
     this.#engines.delete(engineId);
+    const registrations = [...(this.#registrations.get(engineId)?.values() ?? [])];
     // Its entries are removed from the bucket without a report.
     this.#registrations.delete(engineId);
     if (engine === undefined) return;
-    for (const functionId of [...engine.functions]) this.#remove(engine, functionId);
+    for (const registration of registrations) this.#remove(engine, registration);
+    this.#owners.delete(engine);
   }
 
   begin(): void {
@@ -63,7 +69,6 @@ export class RegistryCopy implements BucketWatch {
     for (const [engineId, ofEngine] of this.#registrations) {
       for (const key of [...ofEngine.keys()]) if (!this.#delivered.has(key)) this.#drop(engineId, key);
     }
-    // Only what follows a `begin` is compared.
     this.#delivered = new Set();
   }
 
@@ -78,25 +83,64 @@ export class RegistryCopy implements BucketWatch {
     ofEngine.delete(key);
     if (ofEngine.size === 0) this.#registrations.delete(engineId);
     const engine = this.#engines.get(engineId);
-    if (engine !== undefined) this.#remove(engine, registration.functionId);
+    if (engine !== undefined) this.#remove(engine, registration);
   }
 
-  #enter(engine: RemoteEngine, { functionId, metadata }: Registration): void {
-    engine.functions.add(functionId);
-    if (this.#context.functions.offerRemotely(functionId, { engine, metadata }))
-      this.#context.announce.functionsChanged();
+  #enter(engine: RemoteEngine, registration: Registration): void {
+    const { functions, announce } = this.#context;
+    const { id } = registration;
+    if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value);
+    engine.functions.add(id);
+    if (functions.offerRemotely(id, { engine, metadata: registration.metadata })) announce.functionsChanged();
   }
 
-  #remove(engine: RemoteEngine, functionId: string): void {
-    engine.functions.delete(functionId);
-    if (this.#context.functions.withdrawRemotely(functionId, engine)) this.#context.announce.functionsChanged();
+  #remove(engine: RemoteEngine, { kind, id }: Registration): void {
+    const { functions, announce, triggers } = this.#context;
+    if (kind === 'trigger') {
+      const binding = triggers.binding(`${engine.id}/${id}`);
+      if (binding !== undefined) unbind(this.#context, binding, 'left');
+      return;
+    }
+    engine.functions.delete(id);
+    if (functions.withdrawRemotely(id, engine)) announce.functionsChanged();
+  }
+
+  #bind(engine: RemoteEngine, id: string, value: TriggerValue): void {
+    const owner = this.#ownerOf(engine, value);
+    owner.triggers.add(owner.idOf(id));
+    bind(this.#context, {
+      id: owner.idOf(id),
+      type: value.type,
+      functionId: value.function_id,
+      config: rawOf(value.config),
+      metadata: value.metadata === undefined ? undefined : rawOf(value.metadata),
+      owner,
+    });
+  }
+
+  #ownerOf(engine: RemoteEngine, { owner: workerId, sdk }: TriggerValue): RemoteOwner {
+    const ofEngine = this.#owners.get(engine) ?? new Map<string, RemoteOwner>();
+    this.#owners.set(engine, ofEngine);
+    const owner = ofEngine.get(workerId) ?? new RemoteOwner(engine, workerId, sdk);
+    ofEngine.set(workerId, owner);
+    return owner;
   }
 }
 
-function readRegistration(key: string, value: string): Registration | undefined {
+/** `undefined`: not an entry that this version knows. */
+function readRegistration(key: string, text: string): Registration | undefined {
   const [, kind, part] = key.split('.');
-  const parsed = parseRawJson(asRawJson(textToByteString(value)));
-  if (kind !== 'f' || part === undefined || !isRegistrationValue(parsed)) return undefined;
-  const { id = textOfPart(part), metadata } = parsed;
-  return { functionId: id, metadata: metadata === undefined ? undefined : asRawJson(textToByteString(metadata)) };
+  if (part === undefined) return undefined;
+  const value = parseRawJson(rawOf(text));
+  if (kind === 'f' && isFunctionValue(value)) {
+    const { id = textOfPart(part), metadata } = value;
+    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata) };
+  }
+  return kind === 't' && isTriggerValue(value)
+    ? { kind: 'trigger', id: value.id ?? textOfPart(part), value }
+    : undefined;
+}
+
+function rawOf(text: string): RawJson {
+  return asRawJson(textToByteString(text));
 }

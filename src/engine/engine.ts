@@ -191,6 +191,7 @@ function buildContext({ config, logger, clock = systemClock, random = systemRand
       outboundBytesMax: settings.limits.engine.outbound_buffers_bytes,
       logPayloads: settings.log_payloads,
       markKey: settings.mark_key,
+      isInCluster: settings.cluster !== undefined,
       zone: settings.cluster?.zone,
     },
     channels: channelSettings(config),

@@ -9,13 +9,13 @@ const NAME = 'log_marks';
 
 /**
  * Uses the key of an earlier run, or stores the key of this run. Called before any trigger can fire. An engine without
- * a store on disk uses a new key for each run; a configured key is never stored.
+ * a store on disk uses a new key for each run; a configured key, or one that a cluster agreed on, is never stored.
  */
 export async function keepMarkKey(
   { quietTraces, settings, logger }: RouterContext,
   { durable }: Pick<StoreRegistry, 'durable'>,
 ): Promise<void> {
-  if (settings.markKey !== undefined || durable === undefined) return;
+  if (settings.markKey !== undefined || settings.isInCluster === true || durable === undefined) return;
   try {
     const kept = await runCommand(durable, 'secrets::keep', { name: NAME, value: quietTraces.key });
     quietTraces.adopt(keyIn(kept));

@@ -14,6 +14,7 @@ import type { RawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
 import type { Outcome } from './calls/call.ts';
 import type { PayloadLimits } from './calls/payload-size-check.ts';
+import type { RemoteOwner } from './remote/remote-owner.ts';
 import type { Session } from './session/session.ts';
 
 /** What lists show of a function that runs inside the engine. */
@@ -81,7 +82,10 @@ export function assertTrusted(functionId: string, { rights }: Pick<BuiltinCall, 
 }
 
 /** A function bound to a trigger type, as the router keeps it. The same object from `bound` to `unbound`. */
-export type Binding = TriggerBinding<Session>;
+export type Binding = TriggerBinding<TriggerOwner>;
+
+/** A connection, or one of another engine of the cluster. */
+export type TriggerOwner = Session | RemoteOwner;
 
 /** Why a binding is gone: its owner removed it, its owner disconnected, or the provider of its type disconnected. */
 export type Removal = 'taken_back' | 'left';

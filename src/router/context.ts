@@ -18,7 +18,7 @@ import type { OutgoingClient } from '../effects/outgoing.ts';
 import type { Random } from '../effects/random.ts';
 import type { RawJson } from '../protocol/json/byte-string.ts';
 import type { MessagePackForm } from '../protocol/payload/message-pack.ts';
-import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudge } from './builtin.ts';
+import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudge, TriggerOwner } from './builtin.ts';
 import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
@@ -77,6 +77,8 @@ export interface RouterSettings {
   readonly logPayloads: boolean;
   /** The mark that several engines share for traces of log triggers; absent: each engine has a key of its own. */
   readonly markKey?: string | undefined;
+  /** It is one of several engines, which agree on the key of marks. */
+  readonly isInCluster?: boolean | undefined;
   /** Engines of the same zone are preferred for calls that leave this engine. */
   readonly zone?: string | undefined;
 }
@@ -89,10 +91,12 @@ export interface RouterContext {
   readonly counters: Counters;
   readonly pressure: Pressure;
   readonly functions: FunctionTable<Session, AnyBuiltin, RemoteEngine>;
-  readonly triggers: TriggerTable<Session, ModuleTriggerType>;
+  readonly triggers: TriggerTable<Session, ModuleTriggerType, TriggerOwner>;
   /** Names that trusted connections have used: no restricted connection may take them. */
   readonly reservations: Reservations;
   readonly calls: CallTable<Session | ModuleExecutor | RemoteEngine, Caller>;
+  /** Calls in flight on another engine that a further engine may get, should the first refuse them; by slot. */
+  readonly repeatable: Map<number, CallRequest>;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */

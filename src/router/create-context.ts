@@ -25,6 +25,7 @@ import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
 import { IdClaims } from './restricted/id-claims.ts';
 import { PayloadShare } from './restricted/payload-share.ts';
+import { Session } from './session/session.ts';
 import { ForeignKeys } from './triggers/foreign-keys.ts';
 
 /** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
@@ -56,6 +57,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     triggers: new TriggerTable(),
     reservations: new Reservations(RESERVATIONS_MAX),
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
+    repeatable: new Map(),
     waiting: new WaitingCalls(settings.waiting),
     placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),
@@ -77,7 +79,10 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     environment: options.environment,
     foreignKeys: settings.isDropIn ? new ForeignKeys(logger) : undefined,
     verdicts: new Map(),
-    triggerClaims: new IdClaims(clock, (id) => context.triggers.binding(id)?.owner),
+    triggerClaims: new IdClaims(clock, (id) => {
+      const owner = context.triggers.binding(id)?.owner;
+      return owner instanceof Session ? owner : undefined;
+    }),
     typeClaims: new IdClaims(clock, (id) => {
       const provider = context.triggers.type(id)?.provider;
       return provider?.kind === 'worker' ? provider.executor : undefined;

@@ -2,8 +2,9 @@
 // them, so fields beyond these are allowed.
 
 import typia from 'typia';
+import type { FunctionValue, TriggerValue } from '../cluster/entry-values.ts';
 import type { EngineFacts } from '../cluster/membership.ts';
-import type { RegistrationValue } from '../cluster/publisher.ts';
 
 export const isEngineFacts = typia.createIs<EngineFacts>();
-export const isRegistrationValue = typia.createIs<RegistrationValue>();
+export const isFunctionValue = typia.createIs<FunctionValue>();
+export const isTriggerValue = typia.createIs<TriggerValue>();

@@ -32,7 +32,8 @@ export interface TriggerType<E extends Executor, M> {
     | { readonly kind: 'module'; readonly module: M };
 }
 
-export interface TriggerBinding<E extends Executor> {
+/** `O`: who may own one: a connection, or one of another engine of the cluster. */
+export interface TriggerBinding<O> {
   readonly id: string;
   readonly type: string;
   readonly functionId: string;
@@ -41,7 +42,7 @@ export interface TriggerBinding<E extends Executor> {
   settings: RawJson;
   readonly metadata: RawJson | undefined;
   /** The connection that registered it; `undefined` for a durable one. */
-  readonly owner: E | undefined;
+  readonly owner: O | undefined;
   /** Function that is asked before each call of the target; set by a module's type when it accepts the config. */
   conditionFunctionId: string | undefined;
   state: 'parked' | 'bound' | 'refused';
@@ -54,17 +55,16 @@ export interface TriggerBinding<E extends Executor> {
   face: string | undefined;
 }
 
-export type NewBinding<E extends Executor> = Pick<
-  TriggerBinding<E>,
-  'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'
->;
+export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'>;
 
-export class TriggerTable<E extends Executor, M> {
+export class TriggerTable<E extends Executor, M, O extends object = E> {
+  /** Called when a trigger was added, removed, or judged. */
+  onBindingChanged: ((binding: TriggerBinding<O>) => void) | undefined = undefined;
   readonly #types = new Map<string, TriggerType<E, M>>();
-  readonly #bindings = new Map<string, TriggerBinding<E>>();
-  readonly #byType = new Groups<string, TriggerBinding<E>>();
-  readonly #byOwner = new Groups<E | undefined, TriggerBinding<E>>();
-  readonly #byFunction = new Groups<string, TriggerBinding<E>>();
+  readonly #bindings = new Map<string, TriggerBinding<O>>();
+  readonly #byType = new Groups<string, TriggerBinding<O>>();
+  readonly #byOwner = new Groups<O | undefined, TriggerBinding<O>>();
+  readonly #byFunction = new Groups<string, TriggerBinding<O>>();
   #version = 0;
 
   /** Changes with every change of the table. */
@@ -80,19 +80,19 @@ export class TriggerTable<E extends Executor, M> {
     return this.#types.values();
   }
 
-  binding(id: string): TriggerBinding<E> | undefined {
+  binding(id: string): TriggerBinding<O> | undefined {
     return this.#bindings.get(id);
   }
 
-  bindings(): IterableIterator<TriggerBinding<E>> {
+  bindings(): IterableIterator<TriggerBinding<O>> {
     return this.#bindings.values();
   }
 
-  bindingsOf(type: string): ReadonlySet<TriggerBinding<E>> {
+  bindingsOf(type: string): ReadonlySet<TriggerBinding<O>> {
     return this.#byType.of(type);
   }
 
-  bindingsTo(functionId: string): ReadonlySet<TriggerBinding<E>> {
+  bindingsTo(functionId: string): ReadonlySet<TriggerBinding<O>> {
     return this.#byFunction.of(functionId);
   }
 
@@ -119,6 +119,11 @@ export class TriggerTable<E extends Executor, M> {
     if (this.#types.get(id)?.provider.kind === 'module') this.#park(id);
   }
 
+  /** All triggers of an owner. */
+  bindingsOwnedBy(owner: O): ReadonlySet<TriggerBinding<O>> {
+    return this.#byOwner.of(owner);
+  }
+
   #park(id: string): void {
     this.#version++;
     this.#types.delete(id);
@@ -142,11 +147,11 @@ export class TriggerTable<E extends Executor, M> {
    * Stores the binding as parked; returns the one with the same id that it replaces, because a reconnecting owner
    * replays.
    */
-  add(binding: NewBinding<E>): { added: TriggerBinding<E>; replaced: TriggerBinding<E> | undefined } {
+  add(binding: NewBinding<O>): { added: TriggerBinding<O>; replaced: TriggerBinding<O> | undefined } {
     this.#version++;
     const replaced = this.#bindings.get(binding.id);
     if (replaced !== undefined) this.remove(replaced);
-    const added: TriggerBinding<E> = {
+    const added: TriggerBinding<O> = {
       ...binding,
       settings: binding.config,
       conditionFunctionId: undefined,
@@ -160,19 +165,21 @@ export class TriggerTable<E extends Executor, M> {
     this.#byType.add(added.type, added);
     this.#byFunction.add(added.functionId, added);
     this.#byOwner.add(added.owner, added);
+    this.onBindingChanged?.(added);
     return { added, replaced };
   }
 
-  remove(binding: TriggerBinding<E>): void {
+  remove(binding: TriggerBinding<O>): void {
     this.#version++;
     if (this.#bindings.get(binding.id) === binding) this.#bindings.delete(binding.id);
     this.#byType.remove(binding.type, binding);
     this.#byFunction.remove(binding.functionId, binding);
     this.#byOwner.remove(binding.owner, binding);
+    this.onBindingChanged?.(binding);
   }
 
   /** Everything that the executor owns or provides leaves, in one step (W2). Returns its own bindings. */
-  withdraw(executor: E): TriggerBinding<E>[] {
+  withdraw(executor: E & O): TriggerBinding<O>[] {
     const removed = [...this.#byOwner.of(executor)];
     for (const binding of removed) this.remove(binding);
     for (const type of [...this.#types.keys()]) this.unregisterType(type, executor);
@@ -184,11 +191,11 @@ export class TriggerTable<E extends Executor, M> {
  * The bindings to fire for one event: equal ones of different owners count once (PD-26), so that two replicas of a
  * worker do not double every event. An owner that binds the same trigger twice gets it twice.
  */
-export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerBinding<E>>): TriggerBinding<E>[] {
+export function distinctBindings<O>(bindings: Iterable<TriggerBinding<O>>): TriggerBinding<O>[] {
   const bound = [...bindings].filter(({ state }) => state === 'bound');
   if (bound.length < 2) return bound;
-  const seen = new Map<string, TriggerBinding<E>>();
-  const countByOwner = new Map<E | undefined, Map<string, number>>();
+  const seen = new Map<string, TriggerBinding<O>>();
+  const countByOwner = new Map<O | undefined, Map<string, number>>();
   for (const binding of bound) {
     binding.face ??= faceOf(binding);
     const { face } = binding;
@@ -203,7 +210,7 @@ export function distinctBindings<E extends Executor>(bindings: Iterable<TriggerB
 }
 
 /** Short: it is compared at every event, and config and metadata may have 64 KiB. */
-function faceOf({ functionId, settings, metadata }: TriggerBinding<Executor>): string {
+function faceOf({ functionId, settings, metadata }: TriggerBinding<unknown>): string {
   return createHash('sha256')
     .update(JSON.stringify([functionId, settings, metadata ?? null]))
     .digest('base64');

@@ -57,6 +57,18 @@ export class Bucket {
     return this.#parts.kv.create(key, value);
   }
 
+  /** The first value that any engine gave the key: this one, if there is none yet. It never changes. */
+  async agree(key: string, value: string): Promise<string> {
+    try {
+      await this.#parts.kv.create(key, value);
+      return value;
+    } catch (error) {
+      const known = await this.#parts.kv.get(key);
+      if (known === null) throw error;
+      return known.string();
+    }
+  }
+
   /** Rejects where the key has another revision. */
   update(key: string, value: string, revision: number): Promise<number> {
     return this.#parts.kv.update(key, value, revision);
@@ -70,6 +82,16 @@ export class Bucket {
   /** Removes all keys below `prefix.` without a trace: no watch reports it. */
   async purgeBelow(prefix: string): Promise<void> {
     await this.#parts.manager.streams.purge(`KV_${this.name}`, { filter: `$KV.${this.name}.${prefix}.>` });
+  }
+
+  /** What one entry holds must not end the watch of all others. */
+  #pass(watch: BucketWatch, entry: BucketEntry): void {
+    try {
+      watch.entry(entry);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#parts.logger.error('An entry of a bucket cannot be read', { bucket: this.name, key: entry.key, reason });
+    }
   }
 
   /** Removes the marker of a deleted key. What was written to the key since stays. */
@@ -94,7 +116,7 @@ export class Bucket {
       let isComplete = false;
       for await (const entry of entries) {
         if (isStopped) return;
-        watch.entry(entryOf(entry));
+        this.#pass(watch, entryOf(entry));
         if (isComplete || !entry.isUpdate) continue;
         isComplete = true;
         watch.complete();

@@ -31,9 +31,10 @@ export const eventsModule = defineModule({
   },
 });
 
-function createBus({ router, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): EventBus {
+function createBus({ router, clock, logger, cluster }: ModuleContext, adapter: ChosenAdapter | undefined): EventBus {
   const config = adapterConfig(adapter, redisAdapter);
-  if (config === undefined) return localBus();
+  // In a cluster every engine knows all triggers: an event is fired where it is published, for all of them.
+  if (config === undefined || cluster !== undefined) return localBus();
   return redisBus({
     async createLink() {
       const { RedisLink } = await import('../../effects/redis.ts');

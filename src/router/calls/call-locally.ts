@@ -7,6 +7,7 @@ import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
+import { registeredIdOf } from '../remote/remote-owner.ts';
 import { isOfRestricted, isRestricted, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
 import type { LocalCaller } from './call.ts';
 import { type Outcome, outcomeOf } from './call.ts';
@@ -74,7 +75,7 @@ function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller 
     isTrustedWork: call.isTrustedWork ?? (binding !== undefined && binding.owner === undefined),
     caller,
     ref: '',
-    trigger: call.trigger ?? (binding && { type: binding.type, id: binding.id }),
+    trigger: call.trigger ?? (binding && { type: binding.type, id: registeredIdOf(binding) }),
     handed: call.handed,
     isInternal: call.isInternal,
     isFromOutside: call.isFromOutside,

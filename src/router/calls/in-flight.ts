@@ -74,14 +74,20 @@ export function isRestricted(request: CallRequest, executor?: Session | ModuleEx
 export function settle(context: RouterContext, call: HandedCall, outcome: Outcome, endedMs?: number): void {
   const { origin, originRef, functionId } = call;
   if (context.observer !== undefined) endCall(context, context.observer, call, outcome, endedMs);
+  release(context, call);
+  if (origin !== undefined) answer(origin, originRef, functionId, outcome);
+}
+
+/** Ends the call without an answer, because another executor gets it. */
+export function release(context: RouterContext, call: HandedCall): void {
+  const { origin } = call;
   if (call.isQuiet && call.executor instanceof Session) call.executor.quietInFlight--;
   if (call.isOwed && call.executor instanceof Session) call.executor.owedInFlight--;
   if (call.isRestricted && call.executor instanceof Session) call.executor.restrictedInFlight--;
   if (context.waiting.size > 0 && call.executor instanceof Session) context.placeFreed(call.executor);
+  if (context.repeatable.size > 0) context.repeatable.delete(call.slot);
   context.calls.settle(call);
-  if (origin === undefined) return;
   if (origin instanceof Session) origin.callsAwaited--;
-  answer(origin, originRef, functionId, outcome);
 }
 
 /** Answers every call whose deadline has passed. Called every `DEADLINE_STEP_MS`. */

@@ -152,8 +152,11 @@ export function refuse(
   refusal: Refusal,
 ): void {
   if (caller === undefined) context.counters.count('invocations.void_dropped', refusal.code);
-  else answer(caller, ref, functionId, { ...outcomeOf(refusal), isUnhanded: true });
+  else answer(caller, ref, functionId, { ...outcomeOf(refusal), isUnhanded: MAY_BE_TRIED_ELSEWHERE.has(refusal.code) });
 }
+
+/** Refusals of this engine, and not of the call: the worker is gone or has no place, or the engine drains. */
+const MAY_BE_TRIED_ELSEWHERE: ReadonlySet<string> = new Set(['function_not_found', 'OVERLOADED', 'SHUTTING_DOWN']);
 
 /** Why a fire-and-forget call of the function would be lost. */
 export function refusalOf(context: RouterContext, functionId: string): Refusal | undefined {

@@ -32,7 +32,7 @@ export function waitForPlace(context: RouterContext, entry: WorkerEntry, request
     functionId: id,
     owner,
     isOfHandler: isOfHandler(request),
-    request: keep(request),
+    request: keptRequest(request),
     bytes,
     sinceMs,
     dueMs: sinceMs + request.timeoutMs,
@@ -72,7 +72,7 @@ function ownerOf({ from, trigger, relayedBy }: CallRequest): WaitingOwner {
 }
 
 /** The request with copies of what was part of a message. */
-function keep(request: CallRequest): CallRequest {
+export function keptRequest(request: CallRequest): CallRequest {
   const { ref, traceparent, baggage } = request;
   return {
     ...request,

@@ -1,12 +1,13 @@
 // Functions, workers and triggers as rows of lists and events (wire 6.2 and modules 10.2 to 10.4).
 
 import { type FunctionEntry, type FunctionSpec, namespaceOf } from '../../core/registry/function-table.ts';
-import type { TriggerBinding, TriggerType } from '../../core/registry/trigger-table.ts';
+import type { TriggerType } from '../../core/registry/trigger-table.ts';
 import type { WorkerGauges } from '../../core/telemetry/records/intake.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
-import type { AnyBuiltin, ModuleTriggerType } from '../builtin.ts';
+import type { AnyBuiltin, Binding, ModuleTriggerType } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
 import type { RemoteEngine } from '../remote/remote-engine.ts';
+import { RemoteOwner } from '../remote/remote-owner.ts';
 import type { Session } from '../session/session.ts';
 import { ownFormats } from './own-formats.ts';
 
@@ -120,18 +121,21 @@ export interface TriggerRow {
   config: unknown;
   config_summary: string;
   metadata?: unknown;
+  /** In a cluster: the other engine to which its worker is connected. */
+  engine?: string;
   status: 'Active' | 'Inactive' | 'Error';
   error?: string;
   last_fired_at?: string;
 }
 
-export function triggerRow(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow {
+export function triggerRow(context: RouterContext, binding: Binding): TriggerRow {
   return {
     id: binding.id,
     trigger_type: binding.type,
     function_id: binding.functionId,
     worker_name: binding.owner?.displayName ?? namespaceOf(binding.functionId),
     ...(binding.owner !== undefined && { worker_id: binding.owner.workerId }),
+    ...(binding.owner instanceof RemoteOwner && { engine: binding.owner.engine.id }),
     config: parseRawJson(binding.config),
     config_summary: summarise(byteStringToText(binding.config)),
     ...parsed('metadata', binding.metadata),
@@ -142,7 +146,7 @@ export function triggerRow(context: RouterContext, binding: TriggerBinding<Sessi
   };
 }
 
-function detailsOf(context: RouterContext, binding: TriggerBinding<Session>): Readonly<Record<string, unknown>> {
+function detailsOf(context: RouterContext, binding: Binding): Readonly<Record<string, unknown>> {
   const provider = context.triggers.type(binding.type)?.provider;
   if (provider?.kind !== 'module' || binding.state !== 'bound') return {};
   return provider.module.details?.(binding) ?? {};
@@ -162,7 +166,7 @@ function workerStatus(context: RouterContext, session: Session): WorkerRow['stat
   return hasRegistered && !context.settings.isDropIn ? 'available' : 'connected';
 }
 
-function triggerStatus(context: RouterContext, binding: TriggerBinding<Session>): TriggerRow['status'] {
+function triggerStatus(context: RouterContext, binding: Binding): TriggerRow['status'] {
   if (binding.state === 'refused' || binding.error !== undefined) return 'Error';
   if (binding.isDisplaced) return 'Inactive';
   const isLive = binding.state === 'bound' && context.functions.get(binding.functionId) !== undefined;

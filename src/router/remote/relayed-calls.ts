@@ -3,7 +3,8 @@
 import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectEngine } from '../../core/cluster/select-engine.ts';
 import { outcomeOf } from '../calls/call.ts';
-import { openCall, settle } from '../calls/in-flight.ts';
+import { openCall, release, settle } from '../calls/in-flight.ts';
+import { keptRequest } from '../calls/waiting.ts';
 import type { CallRequest, HandedCall, RouterContext, WorkerEntry } from '../context.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
@@ -12,16 +13,49 @@ import type { RemoteEngine } from './remote-engine.ts';
  * another engine stays here: it would go in circles.
  */
 export function relay(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
-  const { settings, random } = context;
-  const engines = entry.remotes.map(({ engine }) => engine);
-  const engine = selectEngine(engines, settings.zone, () => random.fraction());
-  if (engine === undefined) return refusalOf(entry.id, engines);
   const unreadable = unreadablePart(entry.id, request);
   if (unreadable !== undefined) return unreadable;
-  request.handed?.(`engine ${engine.id}`);
-  const call = openCall(context, entry.id, engine, request, undefined);
-  engine.sendCall(entry.id, call.slot, call.generation, request);
+  const engines = entry.remotes.map(({ engine }) => engine);
+  const engine = select(context, engines);
+  if (engine === undefined) return refusalOf(entry.id, engines);
+  const slot = hand(context, entry.id, engine, request);
+  // With one engine there is no other to try, and the payload need not be kept.
+  if (engines.length > 1) context.repeatable.set(slot, keptRequest(request));
   return undefined;
+}
+
+/**
+ * The engine refused the call, and no worker has seen it: it is tried once on another engine. False: there is none, or
+ * the call was tried before.
+ */
+export function relayAgain(context: RouterContext, refusing: RemoteEngine, call: HandedCall): boolean {
+  const request = context.repeatable.get(call.slot);
+  if (request === undefined) return false;
+  const entry = context.functions.get(call.functionId);
+  if (entry?.kind !== 'worker') return false;
+  const engine = select(
+    context,
+    entry.remotes.map((offer) => offer.engine).filter((other) => other !== refusing),
+  );
+  if (engine === undefined) return false;
+  const { origin: caller, functionId, deadlineMs } = call;
+  const timeoutMs = Math.max(1, deadlineMs - context.clock.monotonicMs());
+  release(context, call);
+  context.counters.count('cluster.calls_tried_again');
+  hand(context, functionId, engine, { ...request, caller, timeoutMs });
+  return true;
+}
+
+function select({ settings, random }: RouterContext, engines: readonly RemoteEngine[]): RemoteEngine | undefined {
+  return selectEngine(engines, settings.zone, () => random.fraction());
+}
+
+/** Returns the slot of the call. */
+function hand(context: RouterContext, functionId: string, engine: RemoteEngine, request: CallRequest): number {
+  request.handed?.(`engine ${engine.id}`);
+  const call = openCall(context, functionId, engine, request, undefined);
+  engine.sendCall(functionId, call.slot, call.generation, request);
+  return call.slot;
 }
 
 /** Packed payloads are read here, because they travel as JSON. Others are checked by the engine that runs the call. */

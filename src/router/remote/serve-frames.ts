@@ -19,6 +19,7 @@ import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
 import { invoke, refuse } from '../calls/invoke.ts';
 import type { RouterContext } from '../context.ts';
+import { relayAgain } from './relayed-calls.ts';
 import type { RelayedOrigin, RemoteEngine } from './remote-engine.ts';
 
 export class ServeFrames implements BatchVisitor {
@@ -86,6 +87,7 @@ export class ServeFrames implements BatchVisitor {
       this.#context.counters.count('invocations.late_results');
       return;
     }
+    if ((flags & FLAG.isUnhanded) !== 0 && relayAgain(this.#context, this.#engine, call)) return;
     const payload = this.#payload(flags, payloadStart, payloadEnd);
     settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload } : { result: payload });
   }

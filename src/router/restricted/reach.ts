@@ -8,7 +8,7 @@ import { selectWorker } from '../../core/calls/select-worker.ts';
 import type { FunctionSpec } from '../../core/registry/function-table.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { Binding } from '../builtin.ts';
+import type { Binding, TriggerOwner } from '../builtin.ts';
 import type { RouterContext, WorkerEntry } from '../context.ts';
 import type { Session } from '../session/session.ts';
 
@@ -61,7 +61,7 @@ export function rightsToKeep({ owner }: Binding): KeptRights | undefined {
  * (X7). The id of the trigger says nothing, because another connection may have it today. A job without kept rights is
  * of trusted origin.
  */
-function ownerOf(context: RouterContext, { binding, kept }: OfTrigger): Session | undefined {
+function ownerOf(context: RouterContext, { binding, kept }: OfTrigger): TriggerOwner | undefined {
   return kept === undefined ? binding?.owner : context.sessions.get(kept.workerId);
 }
 

@@ -15,6 +15,7 @@ import type { Binding, Cause } from '../builtin.ts';
 import { errorLine } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
 import type { RouterContext } from '../context.ts';
+import { RemoteOwner, registeredIdOf } from '../remote/remote-owner.ts';
 import { firingRefusal } from '../restricted/firing-rate.ts';
 import { rightsToKeep, trustedFirst } from '../restricted/reach.ts';
 import { beginFiring, contextOf, endOutcome, spanOf } from '../session/observe.ts';
@@ -30,7 +31,8 @@ export function fireTrigger(
   payloadFor: (rights: Access | undefined) => RawJson | undefined,
   depth: number,
 ): void {
-  const bindings = [...context.triggers.bindingsOf(type)];
+  // Every engine of a cluster sees such an event, and calls its own workers.
+  const bindings = [...context.triggers.bindingsOf(type)].filter(({ owner }) => !(owner instanceof RemoteOwner));
   const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
   const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
   const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
@@ -202,7 +204,7 @@ function take(
       traceparent: undefined,
       baggage: undefined,
       action: { type: 'enqueue', queue, idempotency_key: key },
-      trigger: { id: binding.id, type: binding.type },
+      trigger: { id: registeredIdOf(binding), type: binding.type },
       rights: rightsToKeep(binding),
     },
     end,

@@ -14,7 +14,7 @@ import type {
 } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
-import type { Binding, ModuleTriggerType, Removal } from '../builtin.ts';
+import type { Binding, ModuleTriggerType, Removal, TriggerOwner } from '../builtin.ts';
 import { errorText } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
 import { detachRaw, reserve, sizeOf } from '../registrations/functions.ts';
@@ -136,7 +136,7 @@ export function removeModuleType(context: RouterContext, type: ModuleTriggerType
 /** Stores a binding and sends it to its provider, if there is one. */
 export function bind(
   context: RouterContext,
-  request: NewBinding<Session>,
+  request: NewBinding<TriggerOwner>,
 ): { binding: Binding; refusal: Refusal | undefined } {
   const { added, replaced } = context.triggers.add(request);
   if (replaced !== undefined && replaced.owner !== request.owner) {

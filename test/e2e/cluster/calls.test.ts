@@ -3,44 +3,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import {
-  clusterYaml,
-  statusOf,
-  waitForEngines,
-  waitForFunction,
-  waitForNoFunction,
-} from '../../support/cluster/cluster-engines.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
-import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { statusOf, waitForEngines, waitForFunction, waitForNoFunction } from '../../support/cluster/cluster-engines.ts';
+import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 const connect = sdkWorkers();
 
-interface Pair extends AsyncDisposable {
-  readonly a: TestEngine;
-  readonly b: TestEngine;
-}
-
-async function startPair(more?: { readonly a?: string; readonly b?: string }): Promise<Pair> {
-  const nats = await NatsServer.start();
-  const prefix = `t${randomUUID().slice(0, 8)}`;
-  const yaml = (one: string | undefined) => clusterYaml({ nats: nats.url, prefix, more: one ?? '' });
-  const a = await startTestEngine({ yaml: yaml(more?.a) });
-  const b = await startTestEngine({ yaml: yaml(more?.b) });
-  return {
-    a,
-    b,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([a.drain(), b.drain()]);
-      await nats[Symbol.asyncDispose]();
-    },
-  };
-}
-
 describe('a call whose worker is connected to another engine', () => {
   test('[CL7] [CL11] is answered as one of the same engine is, a result and an error alike', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     const worker = connect(pair.b.url);
     worker.registerFunction('far::double', (input: { n: number }) => ({ n: 2 * input.n }));
@@ -62,7 +35,7 @@ describe('a call whose worker is connected to another engine', () => {
     ['numbers', [0, -0.5, 1e300, 2 ** 53 - 1]],
     ['more than a message of NATS', { text: 'x'.repeat(3_000_000) }],
   ])('[CL7] gets %s unchanged, and its answer too', async (_what, value) => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     connect(pair.b.url).registerFunction('far::echo', (input: unknown) => input ?? null);
     await waitForFunction(caller, 'far::echo');
@@ -70,7 +43,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 
   test('[CL17] has its deadline, its depth, its trace and its baggage', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     await using caller = await RawWorker.connect(pair.a.url);
     await using worker = await RawWorker.connect(pair.b.url);
     await worker.register('far::look');
@@ -88,7 +61,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 
   test('[CL11] goes to a worker of the same engine where there is one', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     connect(pair.b.url).registerFunction('both::who', () => 'far');
     await waitForFunction(caller, 'both::who');
@@ -105,7 +78,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 
   test('[CL7] ends with function_not_found when its last worker has left', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     const worker = connect(pair.b.url);
     worker.registerFunction('far::short', () => 1);
@@ -116,7 +89,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 
   test('[CL13] ends with invocation_stopped when the worker that runs it is lost', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     await using worker = await RawWorker.connect(pair.b.url);
     await worker.register('far::hang');
@@ -127,8 +100,31 @@ describe('a call whose worker is connected to another engine', () => {
     await expect(answer).rejects.toMatchObject({ code: 'invocation_stopped' });
   });
 
+  test('[CL16] is tried on another engine when the first has no place for it, and refused when both have none', async () => {
+    await using pair = await startClusterPair({ more: 'limits: {engine: {waiting_calls: 0}}' });
+    await using third = await startTestEngine({ yaml: pair.yaml });
+    const caller = connect(third.url);
+    await waitForEngines(caller, 2);
+    const release: (() => void)[] = [];
+    for (const url of [pair.a.url, pair.b.url]) {
+      const worker = connect(url, { max_in_flight: 1 });
+      worker.registerFunction('far::one', () => new Promise<string>((resolve) => release.push(() => resolve('done'))));
+      await waitForFunction(connect(url), 'far::one');
+    }
+    await waitFor('both engines reach it', async () => {
+      const { engines } = await statusOf(caller);
+      return engines.filter(({ functions }) => functions === 1).length === 2;
+    });
+    const two = [caller.trigger('far::one', {}), caller.trigger('far::one', {})];
+    await waitFor('both workers run one', () => release.length === 2);
+    await expect(caller.trigger('far::one', {})).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(third.counters.get('cluster.calls_tried_again')).toBeGreaterThan(0);
+    for (const end of release) end();
+    expect(await Promise.all(two)).toEqual(['done', 'done']);
+  });
+
   test('[CL17] ends at its deadline', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     connect(pair.b.url).registerFunction('far::slow', () => new Promise(() => {}));
     await waitForFunction(caller, 'far::slow');
@@ -136,7 +132,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 
   test('[CL7] many functions of another engine can be called, and all at the same time', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     const worker = connect(pair.b.url);
     const ids = Array.from({ length: 400 }, (_, index) => `far::${index}`);
@@ -148,7 +144,7 @@ describe('a call whose worker is connected to another engine', () => {
 
 describe('what an engine reports of its cluster', () => {
   test('[CL19] the engines, with their functions, and which of them it is', async () => {
-    await using pair = await startPair({ a: '' });
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     connect(pair.b.url).registerFunction('far::one', () => 1);
     await waitForEngines(caller, 1);
@@ -163,7 +159,7 @@ describe('what an engine reports of its cluster', () => {
   });
 
   test('[CL19] where a function lives', async () => {
-    await using pair = await startPair();
+    await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
     connect(pair.b.url).registerFunction('far::one', () => 1);
     await waitForFunction(caller, 'far::one');

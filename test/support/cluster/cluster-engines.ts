@@ -61,3 +61,17 @@ async function lists(worker: SvcWorker, functionId: string): Promise<boolean> {
   });
   return functions.some(({ function_id: id }) => id === functionId);
 }
+
+/** Waits until the engine of that worker lists so many triggers of workers, its own and those of other engines. */
+export async function waitForTriggers(worker: SvcWorker, count: number): Promise<void> {
+  await waitFor(
+    `the engine lists ${count} triggers`,
+    async () => {
+      const { registered_triggers: triggers } = await worker.trigger<unknown, { registered_triggers: unknown[] }>({
+        ...{ function_id: 'engine::registered-triggers::list', payload: {} },
+      });
+      return triggers.length === count;
+    },
+    15_000,
+  );
+}

@@ -1,0 +1,23 @@
+// The values of entries in the bucket of registrations: what routing needs of a registration. JSON of users is text in
+// them, as its worker wrote it. Fields that this version does not know are ignored.
+
+/** A function that trusted workers of the engine offer. */
+export interface FunctionValue {
+  /** Where the key holds only its digest. */
+  readonly id?: string;
+  /** Rules about metadata read it. */
+  readonly metadata?: string;
+}
+
+/** A trigger of a trusted worker. */
+export interface TriggerValue {
+  readonly id?: string;
+  /** The connection that registered it: equal triggers of different owners count once. */
+  readonly owner: string;
+  /** The owner uses an SDK of the engine. */
+  readonly sdk: boolean;
+  readonly type: string;
+  readonly function_id: string;
+  readonly config: string;
+  readonly metadata?: string;
+}

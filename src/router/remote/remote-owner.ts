@@ -1,0 +1,51 @@
+// The owner of triggers that a worker of another engine registered. Only trusted workers share theirs.
+
+import type { RemoteEngine } from './remote-engine.ts';
+
+/** What is known of a trigger's origin. */
+interface Owned {
+  readonly id: string;
+  readonly owner: unknown;
+}
+
+/** The id under which its worker knows the trigger. */
+export function registeredIdOf({ id, owner }: Owned): string {
+  return owner instanceof RemoteOwner ? owner.ownIdOf(id) : id;
+}
+
+export class RemoteOwner {
+  readonly engine: RemoteEngine;
+  /** Its id on the other engine. */
+  readonly workerId: string;
+  readonly displayName: string;
+  /** It sends its deadlines, and writes its streams before it returns. */
+  readonly isOwnSdk: boolean;
+  readonly access = undefined;
+  readonly guard = undefined;
+  readonly state = 'open';
+  readonly triggers = new Set<string>();
+
+  constructor(engine: RemoteEngine, workerId: string, isOwnSdk: boolean) {
+    this.engine = engine;
+    this.workerId = workerId;
+    this.isOwnSdk = isOwnSdk;
+    this.displayName = `engine ${engine.id}`;
+  }
+
+  get functions(): ReadonlySet<string> {
+    return this.engine.functions;
+  }
+
+  /** The id of its trigger in the table of this engine: two engines may have triggers of one id. */
+  idOf(triggerId: string): string {
+    return `${this.engine.id}/${triggerId}`;
+  }
+
+  /** The id that its worker gave the trigger. */
+  ownIdOf(id: string): string {
+    return id.slice(this.engine.id.length + 1);
+  }
+
+  /** Its own engine reports verdicts to it. */
+  send(): void {}
+}

@@ -1,0 +1,168 @@
+// Triggers of a worker that is connected to one engine, and events that happen at another.
+
+import { describe, expect, test } from 'vitest';
+import { waitForEngines, waitForFunction, waitForTriggers } from '../../support/cluster/cluster-engines.ts';
+import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { freePort } from '../../support/free-port.ts';
+import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
+
+interface HttpPair extends ClusterPair {
+  readonly urlA: string;
+  readonly urlB: string;
+}
+
+const httpEntry = (port: number): string => `  - name: svc-http\n    config: {port: ${port}, host: 127.0.0.1}\n`;
+
+async function startHttpPair(): Promise<HttpPair> {
+  const [portA, portB] = [await freePort(), await freePort()];
+  const pair = await startClusterPair({ workers: httpEntry(portA) }, { workers: httpEntry(portB) });
+  return { ...pair, urlA: `http://127.0.0.1:${portA}`, urlB: `http://127.0.0.1:${portB}` };
+}
+
+describe('an HTTP route of a worker that is connected to another engine', () => {
+  test('[CL18] answers on the ports of all engines', async () => {
+    await using pair = await startHttpPair();
+    const worker = connect(pair.b.url);
+    worker.registerFunction(
+      'shop::order',
+      (request: { method: string; path_params: { id: string }; body: unknown }) => ({
+        status_code: 201,
+        headers: { 'x-shop': 'yes' },
+        body: { id: request.path_params.id, sent: request.body },
+      }),
+    );
+    worker.registerTrigger({
+      ...{ type: 'http', function_id: 'shop::order' },
+      config: { api_path: 'orders/:id', http_method: 'POST' },
+    });
+    const post = (url: string) =>
+      fetch(`${url}/orders/7`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n":1}' },
+      });
+    await waitFor('the route is there', async () => (await post(pair.urlA)).status === 201);
+    for (const url of [pair.urlA, pair.urlB]) {
+      const answer = await post(url);
+      expect(answer.status).toBe(201);
+      expect(answer.headers.get('x-shop')).toBe('yes');
+      expect(await answer.json()).toEqual({ id: '7', sent: { n: 1 } });
+    }
+  });
+
+  test('[CL18] answers 503 on all engines for a moment after its worker has left, as on one engine', async () => {
+    await using pair = await startHttpPair();
+    const worker = connect(pair.b.url);
+    worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
+    worker.registerTrigger({
+      type: 'http',
+      function_id: 'shop::list',
+      config: { api_path: 'orders', http_method: 'GET' },
+    });
+    const status = async () => (await fetch(`${pair.urlA}/orders`)).status;
+    await waitFor('the route is there', async () => (await status()) === 200);
+    await worker.shutdown();
+    await waitFor('the route answers 503', async () => (await status()) === 503);
+  });
+
+  test('[CL14] answers 503 while its engine cannot be reached', async () => {
+    await using pair = await startHttpPair();
+    const worker = connect(pair.b.url);
+    worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
+    worker.registerTrigger({
+      type: 'http',
+      function_id: 'shop::list',
+      config: { api_path: 'orders', http_method: 'GET' },
+    });
+    const status = async () => (await fetch(`${pair.urlA}/orders`)).status;
+    await waitFor('the route is there', async () => (await status()) === 200);
+    await pair.nats.stop();
+    await waitFor('the engine is out of reach', async () => (await status()) === 503);
+    await pair.nats.start();
+    await waitFor('the route answers again', async () => (await status()) === 200, 15_000);
+  });
+});
+
+const EVENTS = { workers: '  - name: svc-pubsub\n' };
+
+describe('an event at one engine', () => {
+  test('[CL18] calls the function of a worker of another engine, once', async () => {
+    await using pair = await startClusterPair(EVENTS);
+    const got: unknown[] = [];
+    const worker = connect(pair.b.url);
+    worker.registerFunction('mail::send', (event: unknown) => void got.push(event));
+    worker.registerTrigger({ type: 'subscribe', function_id: 'mail::send', config: { topic: 'orders' } });
+    const publisher = connect(pair.a.url);
+    await waitForTriggers(publisher, 1);
+    await waitForFunction(publisher, 'mail::send');
+    for (let n = 0; n < 20; n++) await publisher.trigger('publish', { topic: 'orders', data: { n } });
+    await waitFor('all have arrived', () => got.length >= 20);
+    expect(got).toHaveLength(20);
+  });
+
+  test('[CL18] calls one of two equal replicas on two engines, whichever engine it happens at', async () => {
+    await using pair = await startClusterPair(EVENTS);
+    const got: string[] = [];
+    for (const url of [pair.a.url, pair.b.url]) {
+      const worker = connect(url);
+      worker.registerFunction('mail::send', () => void got.push(url));
+      worker.registerTrigger({ type: 'subscribe', function_id: 'mail::send', config: { topic: 'orders' } });
+    }
+    for (const url of [pair.a.url, pair.b.url]) {
+      const publisher = connect(url);
+      await waitForEngines(publisher, 1);
+      await waitForTriggers(publisher, 2);
+      got.length = 0;
+      for (let n = 0; n < 10; n++) await publisher.trigger('publish', { topic: 'orders', data: { n } });
+      await publisher.trigger('mail::send', {});
+      await waitFor('all have arrived', () => got.length >= 11);
+      // A worker of the engine where it happens gets it.
+      expect(got).toEqual(Array.from({ length: 11 }, () => url));
+    }
+  });
+
+  test('[CL18] a log handler of another engine that logs does not call itself for ever', async () => {
+    const logs = { workers: '  - name: svc-observability\n' };
+    await using pair = await startClusterPair(logs);
+    const seen: string[] = [];
+    const worker = connect(pair.b.url);
+    worker.registerFunction('logs::watch', async ({ body }: { body: string }) => {
+      seen.push(body);
+      await worker.trigger('engine::log::info', { message: 'the handler logs' });
+    });
+    worker.registerTrigger({ type: 'log', function_id: 'logs::watch', config: { level: 'info' } });
+    const writer = connect(pair.a.url);
+    await waitForFunction(writer, 'logs::watch');
+    await waitForTriggers(writer, 1);
+    for (let n = 0; n < 10; n++) await writer.trigger('engine::log::info', { message: `hello ${n}` });
+    await waitFor(
+      'the handler was called for each',
+      () => seen.filter((body) => body.startsWith('hello')).length >= 10,
+    );
+    await writer.trigger('logs::watch', { body: 'last' });
+    expect(seen).not.toContain('the handler logs');
+  });
+});
+
+describe('a change of state in a shared Redis', () => {
+  test('[CL18] calls the function of a worker of another engine, once', async () => {
+    const prefix = newKeyPrefix();
+    const store = `adapter: {name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${prefix}'}}`;
+    await using pair = await startClusterPair({ workers: `  - name: svc-state\n    config: {${store}}\n` });
+    const got: unknown[] = [];
+    const worker = connect(pair.b.url);
+    worker.registerFunction('stock::changed', (event: unknown) => void got.push(event));
+    worker.registerTrigger({ type: 'state', function_id: 'stock::changed', config: { scope: 'stock' } });
+    const writer = connect(pair.a.url);
+    await waitForFunction(writer, 'stock::changed');
+    await waitForTriggers(writer, 1);
+    for (let n = 0; n < 10; n++) await writer.trigger('state::set', { scope: 'stock', key: 'b', value: n });
+    await waitFor('all have arrived', () => got.length >= 10);
+    await writer.trigger('stock::changed', 'last');
+    expect(got).toHaveLength(11);
+    await removeKeys(prefix);
+  });
+});
