@@ -9,6 +9,7 @@ import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
 import type { RouterContext } from '../router/context.ts';
 import { Identity } from './identity.ts';
+import { SharedReservations } from './shared-reservations.ts';
 
 export interface ClusterOptions {
   readonly context: RouterContext;
@@ -28,6 +29,7 @@ interface Parts {
   readonly nats: NatsConnection;
   readonly engines: Bucket;
   readonly registrations: Bucket;
+  readonly reservations: SharedReservations;
 }
 
 export class Cluster {
@@ -57,7 +59,8 @@ export class Cluster {
     try {
       const engines = await nats.bucket(`${prefix}_engines`);
       const registrations = await nats.bucket(`${prefix}_registry`);
-      const cluster = new Cluster(options, { nats, engines, registrations });
+      const reservations = new SharedReservations(registrations, context.reservations, clock);
+      const cluster = new Cluster(options, { nats, engines, registrations, reservations });
       // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
       if (context.settings.markKey === undefined) {
         context.quietTraces.adopt(await registrations.agree(MARK_KEY, context.quietTraces.key));
@@ -102,7 +105,8 @@ export class Cluster {
     this.#isStopped = true;
     this.#stopListening();
     this.#identity?.stop();
-    const { nats } = this.#parts;
+    const { nats, reservations } = this.#parts;
+    reservations.stop();
     try {
       if (nats.trouble === undefined) await this.#identity?.leave();
     } catch (error) {
@@ -114,12 +118,12 @@ export class Cluster {
   async #begin(): Promise<void> {
     const { context, prefix, version, zone } = this.#options;
     const { clock, random, logger } = context;
-    const { nats, engines, registrations } = this.#parts;
+    const { nats, engines, registrations, reservations } = this.#parts;
     const engineId = random.key();
     const load = () => ({ callsInFlight: context.calls.openCount, isDraining: context.isDraining });
     let early: string | undefined;
     const identity = new Identity({
-      ...{ context, engineId, engines, registrations },
+      ...{ context, engineId, engines, registrations, reservations },
       entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
       facts: () => ({ version, address: this.#address, ...(zone !== undefined && { zone }) }),

@@ -9,6 +9,12 @@ export interface FunctionValue {
   readonly metadata?: string;
 }
 
+/** A name that no restricted connection may take. */
+export interface ReservationValue {
+  /** Where the key holds only its digest. */
+  readonly name?: string;
+}
+
 /** A trigger of a trusted worker. */
 export interface TriggerValue {
   readonly id?: string;

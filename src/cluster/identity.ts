@@ -13,12 +13,15 @@ import { ServeFrames } from '../router/remote/serve-frames.ts';
 import { type EngineFacts, Membership } from './membership.ts';
 import { Publisher } from './publisher.ts';
 import { RegistryCopy } from './registry-copy.ts';
+import type { SharedReservations } from './shared-reservations.ts';
 
 export interface IdentityOptions {
   readonly context: RouterContext;
   readonly engineId: string;
   readonly engines: Bucket;
   readonly registrations: Bucket;
+  /** They lie in the same bucket, and outlive the identity. */
+  readonly reservations: SharedReservations;
   readonly entryBytesMax: number;
   readonly carrier: Carrier & { close(): void };
   readonly facts: () => EngineFacts;
@@ -62,14 +65,16 @@ export class Identity {
 
   /** Resolves when all engines and functions that are there are known. */
   async start(): Promise<void> {
-    const { context, engineId, registrations, entryBytesMax } = this.#options;
+    const { context, engineId, registrations, reservations, entryBytesMax } = this.#options;
     // A watch reports that it is complete with the last value that is there.
     await registrations.put(`${engineId}.e`, '{}');
     await new Promise<void>((resolve) => {
       const copy = this.#copy;
       this.#stopWatch = registrations.watch({
         begin: () => copy.begin(),
-        entry: (entry) => copy.entry(entry),
+        entry: (entry) => {
+          if (!reservations.entry(entry)) copy.entry(entry);
+        },
         complete: () => {
           copy.complete();
           resolve();

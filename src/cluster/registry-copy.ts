@@ -9,6 +9,7 @@ import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
+import { withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
 import { bind, unbind } from '../router/triggers/triggers.ts';
@@ -91,6 +92,7 @@ export class RegistryCopy implements BucketWatch {
     const { id } = registration;
     if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value);
     engine.functions.add(id);
+    withdrawFromRestricted(this.#context, id);
     if (functions.offerRemotely(id, { engine, metadata: registration.metadata })) announce.functionsChanged();
   }
 

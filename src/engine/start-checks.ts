@@ -20,6 +20,7 @@ import {
   workerManagerDeclaration,
 } from '../modules/worker-manager/config.ts';
 import type { ChannelSettings } from '../router/channels/channels.ts';
+import { unsharedStore } from './cluster-checks.ts';
 
 /** The engine cannot start; the process ends with the code (7 port in use, 78 configuration). */
 export class StartError extends Error {
@@ -215,6 +216,8 @@ export function assertSafeToStart(config: LoadedConfig): void {
   if (config.settings.strict && warnings.length > 0) {
     throw new StartError(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
   }
+  const unshared = unsharedStore(config);
+  if (unshared !== undefined) throw new StartError(78, unshared);
   if (config.settings.bridge_token !== undefined) return;
   for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
     if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;

@@ -2,9 +2,10 @@
 // them, so fields beyond these are allowed.
 
 import typia from 'typia';
-import type { FunctionValue, TriggerValue } from '../cluster/entry-values.ts';
+import type { FunctionValue, ReservationValue, TriggerValue } from '../cluster/entry-values.ts';
 import type { EngineFacts } from '../cluster/membership.ts';
 
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();
+export const isReservationValue = typia.createIs<ReservationValue>();
 export const isTriggerValue = typia.createIs<TriggerValue>();

@@ -11,7 +11,7 @@ import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { ModuleContext } from '../module.ts';
 
 export const METRICS_PATH = '/metrics';
-export const OWN_PATHS: readonly string[] = ['/healthz', '/readyz', METRICS_PATH];
+export const OWN_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', METRICS_PATH];
 
 export interface OwnAnswer {
   readonly status: number;
@@ -21,7 +21,7 @@ export interface OwnAnswer {
 /** `undefined`: the path is not one of these. */
 export function ownAnswer(context: ModuleContext, method: string, path: string): OwnAnswer | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
-  if (path === '/healthz') return { status: 200, body: JSON.stringify({ status: 'ok' }) };
+  if (path === '/healthz' || path === '/livez') return { status: 200, body: JSON.stringify({ status: 'ok' }) };
   if (path !== '/readyz') return undefined;
   if (context.router.isDraining) return { status: 503, body: JSON.stringify({ status: 'draining' }) };
   const { pressure } = context.router;

@@ -95,10 +95,18 @@ function urlFunction(context: RouterContext, session: Session, invocation: RawJs
  */
 function takeFromOthers(context: RouterContext, { access: own }: Session, id: string): void {
   if (own !== undefined && !coversId(own, id)) return;
+  const by = own === undefined ? 'A trusted worker' : 'The connection that was granted its prefix';
+  withdraw(context, id, by, (access) => own !== undefined && coversId(access, id));
+}
+
+/** A trusted worker of another engine offers the function. */
+export function withdrawFromRestricted(context: RouterContext, id: string): void {
+  withdraw(context, id, 'A trusted worker of another engine', () => false);
+}
+
+function withdraw(context: RouterContext, id: string, by: string, mayKeep: (access: Access) => boolean): void {
   const entry = context.functions.get(id);
   if (entry?.kind !== 'worker') return;
-  const by = own === undefined ? 'A trusted worker' : 'The connection that was granted its prefix';
-  const mayKeep = (access: Access): boolean => own !== undefined && coversId(access, id);
   for (const one of entry.executors.filter(({ access }) => access !== undefined && !mayKeep(access))) {
     one.functions.delete(id);
     context.functions.unregister(id, one);

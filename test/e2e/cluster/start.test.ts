@@ -9,6 +9,19 @@ import { startTestEngine } from '../../support/engine/test-engine.ts';
 const USERS = `authorization {users: [{user: "svc", password: "right"}]}`;
 
 describe('the start of an engine of a cluster', () => {
+  test.each([
+    ['svc-state', '', 'svc-state must not keep its data in a directory'],
+    ['svc-stream', '{adapter: {name: kv, config: {store_method: in_memory}}}', 'in the memory of one engine'],
+    ['svc-queue', '', 'extstore or rabbitmq'],
+    ['svc-cron', '', 'svc-cron must not keep its data in a directory'],
+  ])('[CL2] is refused with 78 where %s %s keeps its data on one engine', async (name, config, text) => {
+    await using nats = await NatsServer.start();
+    const workers = `  - name: ${name}\n${config === '' ? '' : `    config: ${config}\n`}`;
+    const start = startTestEngine({ yaml: clusterYaml({ nats: nats.url, workers }) });
+    await expect(start).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining(text) });
+    await expect(start).rejects.toThrow('With cluster, ');
+  });
+
   test('[CL2] waits for a NATS that starts later', async () => {
     await using nats = await NatsServer.reserve();
     const starting = startTestEngine({ yaml: clusterYaml({ nats: nats.url }) });

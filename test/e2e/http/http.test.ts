@@ -347,6 +347,7 @@ onBothTransports('HTTP', () => {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     expect(await askJson(engine, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
+    expect(await askJson(engine, '/livez')).toEqual({ status: 200, body: { status: 'ok' } });
     expect(await askJson(engine, '/readyz')).toEqual({ status: 200, body: { status: 'ready' } });
     await route(worker, 'own::health', { api_path: '/healthz' }, () => ({ body: 'mine' }));
     expect(await askJson(engine, '/healthz')).toEqual({ status: 200, body: 'mine' });

@@ -1,0 +1,94 @@
+// Names that trusted connections of any engine have used: no restricted connection of any engine may take them, even
+// while their worker is away (X9). They lie in the bucket of registrations, below no engine, and outlive all of them.
+
+import type { Reservation, Reservations, ReservedKind } from '../core/access/reservations.ts';
+import { keyPart, textOfPart } from '../core/cluster/bucket-keys.ts';
+import type { Clock } from '../effects/clock.ts';
+import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
+import { isReservationValue } from '../generated/cluster-values.ts';
+import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import { BucketWriter } from './bucket-writer.ts';
+import type { ReservationValue } from './entry-values.ts';
+
+/** Their place in keys. No engine has an id of this length. */
+const PLACE = 'cluster.r.';
+
+const LETTERS: Readonly<Record<ReservedKind, string>> = {
+  function: 'f',
+  route: 'r',
+  subscription: 's',
+  'trigger type': 't',
+};
+
+export class SharedReservations {
+  readonly #reservations: Reservations;
+  readonly #writer: BucketWriter;
+  /** Those whose key holds a digest, by key: their end names no text. */
+  readonly #digested = new Map<string, Reservation>();
+  readonly #stopListening: () => void;
+
+  constructor(bucket: Bucket, reservations: Reservations, clock: Clock) {
+    this.#reservations = reservations;
+    this.#writer = new BucketWriter({
+      ...{ bucket, clock, keyOf },
+      wantedOf: (entry) => (reservations.has(...read(entry)) ? textFor(entry) : undefined),
+    });
+    this.#stopListening = reservations.onChange((change) => this.#writer.note(entryOf(change)));
+    for (const reservation of reservations.all()) this.#writer.note(entryOf(reservation));
+  }
+
+  /** A change in the bucket. Returns false for keys that are no reservations. */
+  entry({ key, value }: BucketEntry): boolean {
+    if (!key.startsWith(PLACE)) return false;
+    const reservation = this.#digested.get(key) ?? reservationAt(key, value);
+    if (reservation === undefined) return true;
+    if (value === undefined) this.#digested.delete(key);
+    else if (keyPart(reservation.name).isDigest) this.#digested.set(key, reservation);
+    const { kind, name } = reservation;
+    this.#writer.known(entryOf(reservation), value);
+    if (value !== undefined && !this.#reservations.has(kind, name)) this.#reservations.reserve(kind, name);
+    if (value === undefined) this.#reservations.release(kind, name);
+    return true;
+  }
+
+  stop(): void {
+    this.#stopListening();
+    this.#writer.stop();
+  }
+}
+
+/** The reservation as one text: kinds have no line break. */
+function entryOf({ kind, name }: Reservation): string {
+  return `${kind}\n${name}`;
+}
+
+function read(entry: string): [kind: ReservedKind, name: string] {
+  const end = entry.indexOf('\n');
+  const kind = kinds().find((one) => one === entry.slice(0, end)) ?? 'function';
+  return [kind, entry.slice(end + 1)];
+}
+
+function keyOf(entry: string): string {
+  const [kind, name] = read(entry);
+  return `${PLACE}${LETTERS[kind]}.${keyPart(name).part}`;
+}
+
+function textFor(entry: string): string {
+  const [, name] = read(entry);
+  const value: ReservationValue = keyPart(name).isDigest ? { name } : {};
+  return JSON.stringify(value);
+}
+
+/** `undefined`: this version does not know the kind, or a name that only its value held is gone. */
+function reservationAt(key: string, text: string | undefined): Reservation | undefined {
+  const [letter, part] = key.slice(PLACE.length).split('.');
+  const kind = kinds().find((one) => LETTERS[one] === letter);
+  if (kind === undefined || part === undefined) return undefined;
+  const value: unknown = text === undefined ? {} : parseRawJson(asRawJson(textToByteString(text)));
+  if (!isReservationValue(value)) return undefined;
+  return { kind, name: value.name ?? textOfPart(part) };
+}
+
+function kinds(): ReservedKind[] {
+  return ['function', 'route', 'subscription', 'trigger type'];
+}
