@@ -129,6 +129,14 @@ export const PARTS: readonly Part[] = [
     headline: { row: '', column: 'median', says: 'for the first of them' },
   },
   {
+    name: 'cluster',
+    title: 'Engines of a cluster',
+    program: 'bench/cluster/cluster.ts',
+    args: THREE,
+    minutes: 5,
+    headline: { row: '256', column: 'calls/s: remote : NATS', says: 'times the calls of NATS, between two engines' },
+  },
+  {
     name: 'idle',
     title: 'Idle',
     program: 'bench/load/idle.ts',

@@ -1,0 +1,10 @@
+// The server part: an engine of a cluster, as `svc start` runs it. Arguments: the address of NATS, the prefix.
+
+import { startBenchEngine, UNOBSERVED } from '../support/bench-engine.ts';
+import { answerReady } from '../support/part.ts';
+
+const [nats = '', prefix = ''] = process.argv.slice(2);
+const cluster = `cluster: {nats: {servers: ['nats://${nats}']}, prefix: ${prefix}}`;
+const ports = `workers: [{name: svc-worker-manager, config: {port: 0}}, ${UNOBSERVED}]`;
+const engine = await startBenchEngine(`${cluster}\n${ports}`);
+answerReady(async () => ({ url: engine.listeners[0]?.address }));
