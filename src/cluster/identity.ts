@@ -117,7 +117,7 @@ export class Identity {
 
   #came(id: string, facts: EngineFacts): void {
     const { context, carrier } = this.#options;
-    const engine = new RemoteEngine(id, facts.zone);
+    const engine = new RemoteEngine(id, facts.zone, context.compact);
     this.known.set(id, { engine, facts });
     context.logger.info('An engine has joined the cluster', { engine: id, address: facts.address });
     engine.attach(carrier.connect(id, this.#linkEvents(engine)));

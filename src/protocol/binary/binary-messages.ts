@@ -43,8 +43,8 @@ export interface ResultHeader {
 export interface BatchVisitor {
   control(start: number, end: number): void;
   name(number: number, start: number, end: number): void;
-  /** A key list for which the sender requests a number. */
-  shape(start: number, end: number): void;
+  /** A key list: of a worker, which requests a number for it; of an engine, which has given it this number. */
+  shape(start: number, end: number, number: number): void;
   call(header: Readonly<CallHeader>): void;
   result(header: Readonly<ResultHeader>): void;
   /** A message cannot be read: it and the rest of the frame are void. */
@@ -114,7 +114,7 @@ export class BatchReader {
       }
       case KIND.shape:
         if (end - at < HEADER_BYTES.shape) return refuseShape(at, visitor);
-        visitor.shape(at + HEADER_BYTES.shape, end);
+        visitor.shape(at + HEADER_BYTES.shape, end, u32(bytes, at + 8));
         return true;
       case KIND.control:
         visitor.control(at + HEADER_BYTES.control, end);

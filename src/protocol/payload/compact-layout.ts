@@ -103,6 +103,31 @@ export function referenceAt(bytes: Uint8Array, { referencesStart }: CompactSecti
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 }
 
+/**
+ * Writes the references of a payload again, with the numbers of another table; `numberFor` returns undefined for a
+ * number that has none there. `unmapped`: the payload is unchanged.
+ */
+export function mapReferences(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  numberFor: (number: number) => number | undefined,
+): 'mapped' | 'unmapped' | 'invalid' {
+  if (!readSections(bytes, start, end, MAPPED)) return 'invalid';
+  const { referencesStart, shapeCount } = MAPPED;
+  for (let index = 0; index < shapeCount; index++) {
+    const number = referenceAt(bytes, MAPPED, index);
+    if (number !== OWN_SHAPE && numberFor(number) === undefined) return 'unmapped';
+  }
+  for (let index = 0; index < shapeCount; index++) {
+    const number = referenceAt(bytes, MAPPED, index);
+    const mapped = number === OWN_SHAPE ? number : (numberFor(number) ?? number);
+    bytes[referencesStart + index * REFERENCE_BYTES] = mapped & 0xff;
+    bytes[referencesStart + index * REFERENCE_BYTES + 1] = mapped >>> 8;
+  }
+  return 'mapped';
+}
+
 function u24(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
 }
@@ -120,3 +145,5 @@ export function putU32(memory: Uint8Array, at: number, value: number): void {
   memory[at + 2] = (value >>> 16) & 0xff;
   memory[at + 3] = value >>> 24;
 }
+
+const MAPPED = emptySections();

@@ -13,11 +13,11 @@ import type { RemoteEngine } from './remote-engine.ts';
  * another engine stays here: it would go in circles.
  */
 export function relay(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
-  const unreadable = unreadablePart(entry.id, request);
-  if (unreadable !== undefined) return unreadable;
   const engines = entry.remotes.map(({ engine }) => engine);
   const engine = select(context, engines);
   if (engine === undefined) return refusalOf(entry.id, engines);
+  const unreadable = unreadablePart(entry.id, engine, request);
+  if (unreadable !== undefined) return unreadable;
   const slot = hand(context, entry.id, engine, request);
   // With one engine there is no other to try, and the payload need not be kept.
   if (engines.length > 1) context.repeatable.set(slot, keptRequest(request));
@@ -37,7 +37,7 @@ export function relayAgain(context: RouterContext, refusing: RemoteEngine, call:
     context,
     entry.remotes.map((offer) => offer.engine).filter((other) => other !== refusing),
   );
-  if (engine === undefined) return false;
+  if (engine === undefined || unreadablePart(call.functionId, engine, request) !== undefined) return false;
   const { origin: caller, functionId, deadlineMs } = call;
   const timeoutMs = Math.max(1, deadlineMs - context.clock.monotonicMs());
   release(context, call);
@@ -58,11 +58,14 @@ function hand(context: RouterContext, functionId: string, engine: RemoteEngine, 
   return call.slot;
 }
 
-/** Packed payloads are read here, because they travel as JSON. Others are checked by the engine that runs the call. */
-function unreadablePart(functionId: string, { data, metadata }: CallRequest): Refusal | undefined {
-  if (data !== undefined && data.asJson() === undefined)
-    return unreadablePayload(`the payload for ${functionId}`, data);
-  if (metadata === undefined || metadata.asJson() !== undefined) return undefined;
+/** Announces the shapes of the payloads, too. JSON is checked by the engine that runs the call. */
+function unreadablePart(
+  functionId: string,
+  engine: RemoteEngine,
+  { data, metadata }: CallRequest,
+): Refusal | undefined {
+  if (data !== undefined && !engine.admit(data)) return unreadablePayload(`the payload for ${functionId}`, data);
+  if (metadata === undefined || engine.admit(metadata)) return undefined;
   return unreadablePayload(`the metadata for ${functionId}`, metadata);
 }
 

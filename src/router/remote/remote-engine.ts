@@ -1,9 +1,11 @@
 // Another engine of the cluster as the router sees it: the calls that it runs for this engine, and the results that it
 // gets for its own.
 //
-// Frames are those of the binary form. A function is named once in each session, and payloads travel as JSON.
+// Frames are those of the binary form. A function is named once in each session. Payloads travel as JSON or in the compact
+// form, whose shapes are announced before their first use in a session; other forms are turned into JSON.
 // Invariant: a session of the link ends once for both engines; every call that it carried is settled on each side.
 
+import type { CompactPayloads } from '../../core/calls/compact-payloads.ts';
 import { unreadablePayload } from '../../core/calls/refusal.ts';
 import type { Executor } from '../../core/calls/select-worker.ts';
 import type { Reachable } from '../../core/cluster/select-engine.ts';
@@ -12,6 +14,7 @@ import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
 import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
+import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
 import { type CallOrder, type Outcome, outcomeOf } from '../calls/call.ts';
 
 /** What a call between engines carries besides the fields of every call. */
@@ -46,10 +49,14 @@ export class RemoteEngine implements Executor, Reachable {
   #link: Link | undefined;
   /** Names that were sent in this session. */
   readonly #numbers = new Map<string, number>();
+  readonly #compact: CompactPayloads;
+  /** By number, the shapes that were sent in this session. */
+  #sentShapes: Uint8Array | undefined;
 
-  constructor(id: string, zone: string | undefined) {
+  constructor(id: string, zone: string | undefined, compact: CompactPayloads) {
     this.id = id;
     this.zone = zone;
+    this.#compact = compact;
   }
 
   get isAccepting(): boolean {
@@ -84,6 +91,13 @@ export class RemoteEngine implements Executor, Reachable {
   sessionChanged(): void {
     this.session++;
     this.#numbers.clear();
+    this.#sentShapes = undefined;
+  }
+
+  /** To be called before a payload is sent. False: it cannot be read. */
+  admit(payload: Payload): boolean {
+    if (payload.form === 'compact') return payload.visitShapes(this.#sendShape);
+    return payload.asJson() !== undefined;
   }
 
   /** `slot` and `generation`: what its result names. */
@@ -96,22 +110,32 @@ export class RemoteEngine implements Executor, Reachable {
       functionNumber: this.#numberOf(functionId, frames),
       depth: request.depth,
       timeoutMs: Math.ceil(request.timeoutMs),
-      metadata: request.metadata?.asJson(),
+      metadata: sentForm(request.metadata),
       traceparent: request.traceparent,
       baggage: request.baggage,
       extra: originOf(request),
-      payload: request.data?.asJson(),
+      payload: sentForm(request.data),
     });
   }
 
   sendResult(slot: number, generation: number, { result, error, isUnhanded }: Outcome): void {
-    const sent = error ?? result;
-    const payload = sent?.asJson();
-    const isReadable = sent === undefined || payload !== undefined;
+    const payload = error ?? result;
+    const isReadable = payload === undefined || this.admit(payload);
     const frames = this.#link?.open();
-    if (isReadable) frames?.result(slot, generation, payload, error !== undefined, isUnhanded === true);
-    else frames?.result(slot, generation, unreadableAnswer(sent), true);
+    if (isReadable) frames?.result(slot, generation, sentForm(payload), error !== undefined, isUnhanded === true);
+    else frames?.result(slot, generation, unreadableAnswer(payload), true);
   }
+
+  readonly #sendShape = (number: number): boolean => {
+    const sent = this.#sentShapes;
+    if (sent?.[number] === 1) return true;
+    const keyList = this.#compact.shapes.keyList(number);
+    if (keyList === undefined) return false;
+    this.#sentShapes = sent ?? new Uint8Array(SHAPES_MAX);
+    this.#sentShapes[number] = 1;
+    this.#link?.open()?.shape(number, keyList);
+    return true;
+  };
 
   /** Ends the session: what the engine sent makes no sense. */
   refuse(reason: string): void {
@@ -128,6 +152,10 @@ export class RemoteEngine implements Executor, Reachable {
     frames.name(number, functionId);
     return number;
   }
+}
+
+function sentForm(payload: Payload | undefined): Payload | undefined {
+  return payload?.form === 'compact' ? payload : payload?.asJson();
 }
 
 function unreadableAnswer(payload: Payload): Payload | undefined {

@@ -1,7 +1,8 @@
 // Frames of another engine of the cluster: calls that workers of this engine run, and results of its own.
 //
-// One object per session, because it remembers the names that the other engine numbered. Calls and results are handled
-// in place in the message: payloads stay views of it, and nothing of it is kept.
+// One object per session, because it remembers the names and shapes that the other engine numbered. Calls and results
+// are handled in place in the message: payloads stay views of it, and nothing of it is kept. The shapes of a compact
+// payload get the numbers of this engine in place, too: then it is passed on unread.
 
 import { Refusal } from '../../core/calls/refusal.ts';
 import { isRelayedOrigin } from '../../generated/worker-frames.ts';
@@ -13,8 +14,12 @@ import {
   type ResultHeader,
 } from '../../protocol/binary/binary-messages.ts';
 import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
-import { parseRawJson } from '../../protocol/json/byte-string.ts';
+import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { nodeText } from '../../protocol/json/node-bytes.ts';
+import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
+import { mapReferences } from '../../protocol/payload/compact-layout.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
+import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
 import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
 import { invoke, refuse } from '../calls/invoke.ts';
@@ -27,6 +32,10 @@ export class ServeFrames implements BatchVisitor {
   readonly #engine: RemoteEngine;
   readonly #reader = new BatchReader();
   readonly #names: string[] = [];
+  /** By the other engine's number: the shape, and its number here; `undefined`: the table of this engine is full. */
+  readonly #shapes: { readonly shape: Shape; readonly number: number | undefined }[] = [];
+  readonly #numberFor = (number: number): number | undefined => this.#shapes[number]?.number;
+  readonly #decoder = new CompactDecoder(nodeText, (number) => this.#shapes[number]?.shape);
   #message: Buffer = Buffer.alloc(0);
 
   constructor(context: RouterContext, engine: RemoteEngine) {
@@ -96,8 +105,12 @@ export class ServeFrames implements BatchVisitor {
     this.refuse('a control frame, which engines do not send each other');
   }
 
-  shape(): void {
-    this.refuse('a shape, which engines do not send each other');
+  shape(start: number, end: number, number: number): void {
+    const keyList = this.#message.toString('utf8', start, end);
+    const shape = number < SHAPES_MAX ? readShape(keyList) : undefined;
+    if (shape === undefined) return this.refuse(`a shape ${number} that is not a list of keys`);
+    const own = this.#context.compact.shapes.numberOf(keyList);
+    this.#shapes[number] = { shape, number: own === undefined || own < 0 ? undefined : own };
   }
 
   refuse(reason: string): void {
@@ -119,7 +132,24 @@ export class ServeFrames implements BatchVisitor {
   }
 
   #payload(flags: number, start: number, end: number): Payload | undefined {
-    return (flags & FLAG.payload) === 0 ? undefined : Payload.ofBytes(this.#message, start, end);
+    if ((flags & FLAG.payload) === 0) return undefined;
+    if ((flags & FLAG.packed) === 0) return Payload.ofBytes(this.#message, start, end);
+    if (mapReferences(this.#message, start, end, this.#numberFor) !== 'unmapped') {
+      // A reader of the value finds what else is invalid.
+      return Payload.ofPacked(this.#message, start, end, this.#context.compact);
+    }
+    const value = this.#decoded(start, end);
+    return value === undefined ? UNREADABLE : Payload.ofText(rawJson(value));
+  }
+
+  #decoded(start: number, end: number): unknown {
+    try {
+      return this.#decoder.decode(this.#message, start, end);
+    } catch {
+      return undefined;
+    } finally {
+      this.#decoder.forget();
+    }
   }
 
   #section(isPresent: number, start: number, end: number): string | undefined {
@@ -147,3 +177,5 @@ class RelayedCaller implements LocalCaller {
 }
 
 const NO_ORIGIN: RelayedOrigin = {};
+/** JSON that no reader accepts: the payload has shapes that were never announced. */
+const UNREADABLE = Payload.ofBytes(Buffer.from('?'), 0, 1);

@@ -1,0 +1,88 @@
+// A cluster of engines on three servers of NATS, of which one is lost.
+
+import { randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectNats } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/effects/clock.ts';
+import { createLogger } from '../../../src/effects/logger.ts';
+import { NatsConnection } from '../../../src/effects/nats/connection.ts';
+import { clusterYaml, statusOf, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
+import { type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
+
+const yamlOn = ({ urls }: NatsCluster, prefix: string): string => clusterYaml({ nats: urls.join("', '"), prefix });
+
+/** The index of the server that leads the stream of that bucket. */
+async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
+  const connection = await connectNats({ servers: [...urls] });
+  try {
+    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
+    return Number(cluster?.leader?.slice(1));
+  } finally {
+    await connection.close();
+  }
+}
+
+const logger = createLogger({ level: 'error', format: 'default', clock: systemClock, write: () => {} });
+
+function openConnection({ urls }: NatsCluster): Promise<NatsConnection> {
+  return NatsConnection.open({
+    ...{ servers: urls, inboxPrefix: '_INBOX_svc', name: 'test', clock: systemClock, logger },
+  });
+}
+
+describe('engines on three servers of NATS', () => {
+  test('[CL2] [CL15] calls are answered and registrations follow when the leader of a bucket is killed', {
+    timeout: 180_000,
+  }, async () => {
+    await using nats = await startNatsCluster();
+    const prefix = `t${randomUUID().slice(0, 8)}`;
+    const yaml = yamlOn(nats, prefix);
+    await using a = await startTestEngine({ yaml });
+    await using b = await startTestEngine({ yaml });
+    const caller = connect(a.url);
+    const worker = connect(b.url);
+    worker.registerFunction('far::one', () => 1);
+    await waitForFunction(caller, 'far::one');
+    await waitForEngines(caller, 1);
+    expect((await statusOf(caller)).trouble).toBeUndefined();
+    await nats.servers[await leaderOf(nats, `${prefix}_registry`)]?.stop();
+    await waitFor(
+      'calls are answered',
+      async () => (await caller.trigger('far::one', {}).catch(() => 0)) === 1,
+      30_000,
+    );
+    worker.registerFunction('far::two', () => 2);
+    await waitFor(
+      'a new function is known',
+      async () => (await caller.trigger('far::two', {}).catch(() => 0)) === 2,
+      30_000,
+    );
+  });
+
+  test('[CL2] a bucket of the cluster is kept by three servers', { timeout: 120_000 }, async () => {
+    await using nats = await startNatsCluster();
+    const connection = await openConnection(nats);
+    const bucket = await connection.bucket('three');
+    expect([bucket.replicas, connection.isReplicated(bucket)]).toEqual([3, true]);
+    await connection.close();
+  });
+
+  test('[CL5] of two engines that agree on a value at the same time, both have the same', {
+    timeout: 180_000,
+  }, async () => {
+    await using nats = await startNatsCluster();
+    const connections = [await openConnection(nats), await openConnection(nats)];
+    const buckets = await Promise.all(connections.map((one) => one.bucket('race')));
+    for (let round = 0; round < 200; round++) {
+      const agreed = await Promise.all(buckets.map((bucket, index) => bucket.agree(`k.${round}`, `value of ${index}`)));
+      expect(new Set(agreed).size, `round ${round}: ${agreed.join(', ')}`).toBe(1);
+    }
+    await Promise.all(connections.map((one) => one.close()));
+  });
+});

@@ -1,0 +1,28 @@
+// Three servers of NATS that form a cluster, as processes on loopback.
+
+import { freePort } from '../free-port.ts';
+import { NatsServer } from './nats-server.ts';
+
+export interface NatsCluster extends AsyncDisposable {
+  readonly servers: readonly NatsServer[];
+  /** For the setting `servers`. */
+  readonly urls: readonly string[];
+}
+
+export async function startNatsCluster(size = 3): Promise<NatsCluster> {
+  const routePorts = await Promise.all(Array.from({ length: size }, () => freePort()));
+  const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`).join(', ');
+  const servers = await Promise.all(
+    routePorts.map((port, index) => {
+      const cluster = `cluster {name: test, listen: "127.0.0.1:${port}", routes: [${routes}]}`;
+      return NatsServer.start({ more: `server_name: n${index}\n${cluster}` });
+    }),
+  );
+  return {
+    servers,
+    urls: servers.map(({ url }) => url),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    },
+  };
+}
