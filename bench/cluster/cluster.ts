@@ -1,6 +1,6 @@
-// Calls between two engines of a cluster on one machine: what one adds to a call on the same engine, and against a plain
-// request over the same NATS. Then what the functions of another engine cost. Fresh processes, interleaved rounds,
-// medians. Needs nats-server.
+// Calls between two engines of a cluster on one machine: what one adds to a call on the same engine, and against a
+// plain request over the same NATS. Then what the functions of another engine cost. Fresh processes, interleaved
+// rounds, medians. Needs nats-server.
 //
 //   node bench/cluster/cluster.ts            5 rounds
 //   node bench/cluster/cluster.ts 3       fewer
@@ -165,17 +165,22 @@ for (const inFlight of [1, 256]) {
   }
   const [off, on, far, nats] = medians;
   if (off === undefined || on === undefined || far === undefined || nats === undefined) throw new Error('no result');
-  ratios.push(
-    `| ${inFlight} | ${(far.p50Us - on.p50Us).toFixed(0)} | ${(far.p99Us - on.p99Us).toFixed(0)} | ` +
-      `${(far.callsPerSecond / nats.callsPerSecond).toFixed(2)} | ${(far.callsPerSecond / on.callsPerSecond).toFixed(2)} | ` +
-      `${(far.engineUs / on.engineUs).toFixed(2)} | ${(on.callsPerSecond / off.callsPerSecond).toFixed(2)} |`,
-  );
+  const { p50Us, p99Us, callsPerSecond, engineUs } = far;
+  const figures = [
+    (p50Us - on.p50Us).toFixed(0),
+    (p99Us - on.p99Us).toFixed(0),
+    (callsPerSecond / nats.callsPerSecond).toFixed(2),
+    (callsPerSecond / on.callsPerSecond).toFixed(2),
+    (engineUs / on.engineUs).toFixed(2),
+    (on.callsPerSecond / off.callsPerSecond).toFixed(2),
+  ];
+  ratios.push(`| ${[inFlight, ...figures].join(' | ')} |`);
 }
-process.stdout.write(
-  '\n| in flight | added p50 µs | added p99 µs | calls/s: remote : NATS | remote : local | engine CPU: remote : local | ' +
-    'cluster on : off |\n|---|---|---|---|---|---|---|\n',
-);
-process.stdout.write(`${ratios.join('\n')}\n`);
+const columns = [
+  ...['in flight', 'added p50 µs', 'added p99 µs', 'calls/s: remote : NATS', 'remote : local'],
+  ...['engine CPU: remote : local', 'cluster on : off'],
+];
+process.stdout.write(`\n| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}\n${ratios.join('\n')}\n`);
 
 const copies: { seconds: number; mib: number; oneMs: number }[] = [];
 for (let round = 0; round < ROUNDS; round++) copies.push(await measureCopy());

@@ -9,6 +9,7 @@ import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
 import type { RouterContext } from '../router/context.ts';
 import { Identity } from './identity.ts';
+import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
 import { SharedReservations } from './shared-reservations.ts';
 
 export interface ClusterOptions {
@@ -76,7 +77,7 @@ export class Cluster {
   /** Why other engines cannot be reached, or what is wrong with the cluster. */
   get trouble(): string | undefined {
     const { nats, engines, registrations } = this.#parts;
-    if (nats.trouble !== undefined) return `NATS at ${nats.address} is away: ${nats.trouble}`;
+    if (this.away !== undefined) return this.away;
     if (this.#identity === undefined) return 'the engine is taking a new identity';
     const weak = [engines, registrations].find((bucket) => !nats.isReplicated(bucket));
     if (weak === undefined) return undefined;
@@ -84,6 +85,17 @@ export class Cluster {
       `${weak.replicas} of 3 servers keep the bucket ${weak.name}. Run: ` +
       `nats stream update KV_${weak.name} --replicas 3`
     );
+  }
+
+  /** Why nothing can be agreed on now. */
+  get away(): string | undefined {
+    const { nats } = this.#parts;
+    return nats.trouble === undefined ? undefined : `NATS at ${nats.address} is away: ${nats.trouble}`;
+  }
+
+  async keys(kind: KeyKind): Promise<SharedKeys> {
+    const { prefix } = this.#options;
+    return new SharedKeys(await this.#parts.nats.bucket(`${prefix}_${kind}`, KEY_KINDS[kind].lifetimeMs));
   }
 
   /** The address at which other machines reach this engine's workers. */

@@ -4,8 +4,8 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { LoadedModule } from '../config/module-entries.ts';
 import { formatProblem } from '../config/problem.ts';
 
-/** Modules whose data or claims all engines have to share. */
-const SHARED: ReadonlySet<string> = new Set(['svc-state', 'svc-stream', 'svc-queue', 'svc-cron']);
+/** Modules whose data all engines have to share. Claims of `svc-cron` lie in the cluster. */
+const SHARED: ReadonlySet<string> = new Set(['svc-state', 'svc-stream', 'svc-queue']);
 
 /** Why engines of a cluster would contradict each other; `undefined`: they do not. */
 export function unsharedStore(config: LoadedConfig): string | undefined {

@@ -72,7 +72,18 @@ export interface ModuleContext {
 export interface ClusterView {
   /** Why others cannot be reached, or what weakens the cluster. */
   readonly trouble: string | undefined;
+  /** Why nothing can be agreed on now. */
+  readonly away: string | undefined;
   status(): ClusterStatus;
+  keys(kind: 'ticks' | 'schedules'): Promise<SharedKeysView>;
+}
+
+/** Keys that the engines of a cluster claim or remember together. A key is one or several names. */
+export interface SharedKeysView {
+  /** Whether this engine is the first to claim the key. Rejects where that is unknown. */
+  claim(...names: readonly string[]): Promise<boolean>;
+  read(...names: readonly string[]): Promise<string | undefined>;
+  write(value: string, ...names: readonly string[]): Promise<void>;
 }
 
 /** The configuration that the engine runs on, and its file. */

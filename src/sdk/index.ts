@@ -8,7 +8,8 @@ import { Worker } from './worker/worker.ts';
 
 /**
  * Connects to the engine and returns at once. Registrations and calls made before the connection is up wait for it. The
- * address is `SVC_URL`, else ws://127.0.0.1:49134.
+ * address is `SVC_URL`, else ws://127.0.0.1:49134. Several addresses, separated by commas, are those of engines of one
+ * cluster: when the connection ends, the worker connects to the next one.
  *
  * @example
  * import { registerWorker } from 'svc-sdk';

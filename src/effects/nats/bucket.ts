@@ -3,7 +3,7 @@
 // What an engine decides rests on its watch alone: it delivers every change in the order in which the leader made them.
 // After an interruption it delivers the last value of every key again.
 
-import type { JetStreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import type { KV, KvWatchEntry } from '@nats-io/kv';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
@@ -31,9 +31,13 @@ interface BucketParts {
   readonly replicas: number;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Why NATS cannot be reached now. */
+  readonly trouble: () => string | undefined;
 }
 
 const WATCH_RETRY_MS = 500;
+/** What a create answers where the key exists. */
+const WRONG_LAST_SEQUENCE = 10_071;
 
 export class Bucket {
   readonly name: string;
@@ -48,35 +52,58 @@ export class Bucket {
   }
 
   /** Resolves with the revision. */
-  put(key: string, value: string): Promise<number> {
-    return this.#parts.kv.put(key, value);
+  async put(key: string, value: string): Promise<number> {
+    return await this.#kv.put(key, value);
   }
 
   /** Rejects where the key exists. */
-  create(key: string, value: string): Promise<number> {
-    return this.#parts.kv.create(key, value);
+  async create(key: string, value: string): Promise<number> {
+    return await this.#kv.create(key, value);
+  }
+
+  /** Whether the key did not exist: it exists from now on. Rejects where that is unknown. */
+  async claim(key: string): Promise<boolean> {
+    try {
+      await this.#kv.create(key, '');
+      return true;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return false;
+      throw error;
+    }
+  }
+
+  async read(key: string): Promise<string | undefined> {
+    const entry = await this.#kv.get(key);
+    return entry?.operation === 'PUT' ? entry.string() : undefined;
   }
 
   /** The first value that any engine gave the key: this one, if there is none yet. It never changes. */
   async agree(key: string, value: string): Promise<string> {
     try {
-      await this.#parts.kv.create(key, value);
+      await this.#kv.create(key, value);
       return value;
     } catch (error) {
-      const known = await this.#parts.kv.get(key);
-      if (known === null) throw error;
-      return known.string();
+      const known = await this.read(key);
+      if (known === undefined) throw error;
+      return known;
     }
   }
 
   /** Rejects where the key has another revision. */
-  update(key: string, value: string, revision: number): Promise<number> {
-    return this.#parts.kv.update(key, value, revision);
+  async update(key: string, value: string, revision: number): Promise<number> {
+    return await this.#kv.update(key, value, revision);
   }
 
   /** With a revision: rejects where the key has another one. */
-  delete(key: string, revision?: number): Promise<void> {
-    return this.#parts.kv.delete(key, revision === undefined ? undefined : { previousSeq: revision });
+  async delete(key: string, revision?: number): Promise<void> {
+    await this.#kv.delete(key, revision === undefined ? undefined : { previousSeq: revision });
+  }
+
+  /** For one operation. The client would keep it until NATS is back, when it may be wrong (K3). */
+  get #kv(): KV {
+    const trouble = this.#parts.trouble();
+    if (trouble !== undefined) throw new Error(`NATS is away: ${trouble}`);
+    return this.#parts.kv;
   }
 
   /** Removes all keys below `prefix.` without a trace: no watch reports it. */

@@ -140,17 +140,22 @@ export class NatsConnection {
     return () => subscription.unsubscribe();
   }
 
-  /** Opens the bucket, and creates it where it does not exist. Three servers keep it where NATS is a cluster. */
-  async bucket(name: string): Promise<Bucket> {
+  /**
+   * Opens the bucket, and creates it where it does not exist. Three servers keep it where NATS is a cluster.
+   * `lifetimeMs`: of each value; absent: it has none.
+   */
+  async bucket(name: string, lifetimeMs?: number): Promise<Bucket> {
     const kv = await new Kvm(this.#client).create(name, {
       history: 1,
       replicas: this.isClustered ? REPLICAS : 1,
       // Whatever rests on a value follows the watch, which delivers in the order of the leader.
       allow_direct: false,
+      ...(lifetimeMs !== undefined && { ttl: lifetimeMs }),
     });
     const { replicas } = await kv.status();
     const { clock, logger } = this.#options;
-    return new Bucket({ name, kv, manager: this.#manager, replicas, clock, logger });
+    const trouble = (): string | undefined => this.#trouble;
+    return new Bucket({ name, kv, manager: this.#manager, replicas, clock, logger, trouble });
   }
 
   /** Whether the bucket survives the loss of one server, as far as that is possible here. */

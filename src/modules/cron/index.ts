@@ -4,6 +4,7 @@ import type { Binding } from '../../router/builtin.ts';
 import { locationOf, redisUrl } from '../adapter-settings.ts';
 import { adapterConfig, type ChosenAdapter, defineModule, HOLDS_NOTHING, type ModuleContext } from '../module.ts';
 import { storeClaims, type TickClaims } from './claims.ts';
+import { clusterClaims } from './cluster-claims.ts';
 import { cronDeclaration, kvAdapter, redisAdapter } from './config.ts';
 import { redisClaims } from './redis-claims.ts';
 import { CronRunner } from './runner.ts';
@@ -66,9 +67,14 @@ export function createCron(context: ModuleContext, claims: TickClaims, adapter =
   };
 }
 
-function createClaims({ stores, clock, logger }: ModuleContext, adapter: ChosenAdapter | undefined): TickClaims {
+function createClaims(context: ModuleContext, adapter: ChosenAdapter | undefined): TickClaims {
+  const { stores, clock, logger, cluster } = context;
   const onFailure = (reason: string): void => logger.error('Cron claims failed', { reason });
   const kv = adapterConfig(adapter, kvAdapter);
+  // A store of one engine would let each engine run every tick.
+  if (kv !== undefined && cluster !== undefined) {
+    return clusterClaims({ cluster, nowMs: () => clock.nowMs(), onFailure });
+  }
   if (kv !== undefined) return storeClaims(stores.open(locationOf(kv)), onFailure);
   const shared = adapterConfig(adapter, redisAdapter);
   if (shared === undefined) throw new Error(`The loader accepted an adapter that does not exist: ${adapter?.name}`);

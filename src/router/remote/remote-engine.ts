@@ -1,8 +1,8 @@
 // Another engine of the cluster as the router sees it: the calls that it runs for this engine, and the results that it
 // gets for its own.
 //
-// Frames are those of the binary form. A function is named once in each session. Payloads travel as JSON or in the compact
-// form, whose shapes are announced before their first use in a session; other forms are turned into JSON.
+// Frames are those of the binary form. A function is named once in each session. Payloads travel as JSON or in the
+// compact form, whose shapes are announced before their first use in a session; other forms are turned into JSON.
 // Invariant: a session of the link ends once for both engines; every call that it carried is settled on each side.
 
 import type { CompactPayloads } from '../../core/calls/compact-payloads.ts';

@@ -8,8 +8,6 @@ import type { PlatformClock, SocketClosure } from '../worker/platform.ts';
 
 export class ConnectionTroubles {
   readonly #settings: Settings;
-  /** The address without its secrets. */
-  readonly #address: string;
   readonly #lines: OncePerMinute;
   readonly #unreadable: OncePerMinute;
   /** Whether the last logged line says that there is no connection. */
@@ -17,9 +15,13 @@ export class ConnectionTroubles {
 
   constructor(settings: Settings, clock: PlatformClock) {
     this.#settings = settings;
-    this.#address = withoutSecrets(settings.url);
     this.#lines = new OncePerMinute(clock);
     this.#unreadable = new OncePerMinute(clock);
+  }
+
+  /** The address without its secrets. */
+  get #address(): string {
+    return withoutSecrets(this.#settings.url);
   }
 
   /** Explains the end of a connection or of a dial, and logs it if a line is due. UNREACHABLE unless it was refused. */

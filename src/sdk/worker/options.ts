@@ -88,6 +88,8 @@ export interface InternalOptions extends WorkerOptions {
 }
 
 export interface Settings {
+  /** The engines that the worker may connect to. The first one is in use, or tried next. */
+  readonly urls: string[];
   readonly url: string;
   readonly streamUrl: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -115,8 +117,12 @@ export function resolveSettings(
 ): Settings {
   const host = platform.describeHost();
   const { log } = options;
+  const urls = url.split(/,(?=wss?:)/).map(checkUrl);
   return {
-    url: checkUrl(url),
+    urls,
+    get url() {
+      return urls[0] ?? url;
+    },
     streamUrl: options.stream_url === undefined ? undefined : checkUrl(options.stream_url),
     ...dialOptions,
     host,

@@ -89,6 +89,26 @@ describe('an engine that is killed', () => {
   });
 });
 
+describe('a worker with the addresses of both engines', () => {
+  test('[CL23] [W4] connects to the other engine when its own is killed, and its functions are there again', async () => {
+    await using two = await startTwo();
+    const [one, other] = two.engines;
+    const caller = connect(one.url);
+    const worker = connect(`${other.url},${one.url}`);
+    worker.registerFunction('far::one', () => 1);
+    await waitForFunction(caller, 'far::one');
+    await waitForEngines(caller, 1);
+    other.kill('SIGKILL');
+    await waitFor(
+      'it can be called',
+      async () => (await codeOf(caller.trigger('far::one', {}))) === 'answered',
+      10_000,
+    );
+    const { engines } = await statusOf(caller);
+    expect(engines.find(({ status }) => status === 'here')?.functions).toBe(1);
+  });
+});
+
 describe('NATS that is lost', () => {
   test('[CL15] local calls are answered, others are unreachable, and all is well when it is back', {
     timeout: 120_000,

@@ -13,7 +13,6 @@ describe('the start of an engine of a cluster', () => {
     ['svc-state', '', 'svc-state must not keep its data in a directory'],
     ['svc-stream', '{adapter: {name: kv, config: {store_method: in_memory}}}', 'in the memory of one engine'],
     ['svc-queue', '', 'extstore or rabbitmq'],
-    ['svc-cron', '', 'svc-cron must not keep its data in a directory'],
   ])('[CL2] is refused with 78 where %s %s keeps its data on one engine', async (name, config, text) => {
     await using nats = await NatsServer.start();
     const workers = `  - name: ${name}\n${config === '' ? '' : `    config: ${config}\n`}`;

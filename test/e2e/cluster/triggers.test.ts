@@ -147,6 +147,25 @@ describe('an event at one engine', () => {
   });
 });
 
+describe('a schedule', () => {
+  test('[CL22] a schedule on both engines runs each tick once', { timeout: 60_000 }, async () => {
+    await using pair = await startClusterPair({ workers: '  - name: svc-cron\n' });
+    const moments: string[] = [];
+    for (const url of [pair.a.url, pair.b.url]) {
+      const worker = connect(url);
+      worker.registerFunction(
+        'clock::tick',
+        ({ scheduled_time: at }: { scheduled_time: string }) => void moments.push(at),
+      );
+      worker.registerTrigger({ type: 'cron', function_id: 'clock::tick', config: { expression: '* * * * * *' } });
+    }
+    const watcher = connect(pair.a.url);
+    await waitForTriggers(watcher, 2);
+    await waitFor('ticks have run', () => moments.length >= 5, 20_000);
+    expect(new Set(moments).size).toBe(moments.length);
+  });
+});
+
 describe('a change of state in a shared Redis', () => {
   test('[CL18] calls the function of a worker of another engine, once', async () => {
     const prefix = newKeyPrefix();
