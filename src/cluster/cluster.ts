@@ -3,10 +3,13 @@
 // `identity.ts` is this engine's membership from its first key to its last; this file keeps one at all times while NATS
 // can be reached.
 
+import { SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
+import { differencesOf, type SharedConfiguration } from '../core/cluster/shared-configuration.ts';
 import type { ClusterEngine, ClusterStatus } from '../core/cluster/status.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
+import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
 import { Identity } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
@@ -19,6 +22,8 @@ export interface ClusterOptions {
   readonly prefix: string;
   readonly zone: string | undefined;
   readonly version: string;
+  /** What this engine has to have in common with the others, as it is configured now. */
+  readonly shared: () => SharedConfiguration;
 }
 
 const ENTRY_BYTES_MAX = 64 * 1024;
@@ -67,7 +72,10 @@ export class Cluster {
         context.quietTraces.adopt(await registrations.agree(MARK_KEY, context.quietTraces.key));
       }
       await cluster.#begin();
-      return cluster;
+      const refusal = await cluster.#contradiction();
+      if (refusal === undefined) return cluster;
+      await cluster.close();
+      throw new StartFailure(78, refusal);
     } catch (error) {
       await nats.close();
       throw error;
@@ -80,11 +88,43 @@ export class Cluster {
     if (this.away !== undefined) return this.away;
     if (this.#identity === undefined) return 'the engine is taking a new identity';
     const weak = [engines, registrations].find((bucket) => !nats.isReplicated(bucket));
-    if (weak === undefined) return undefined;
+    if (weak === undefined) return this.#oddity();
     return (
       `${weak.replicas} of 3 servers keep the bucket ${weak.name}. Run: ` +
       `nats stream update KV_${weak.name} --replicas 3`
     );
+  }
+
+  /** Why this engine must not be a member. The key of an engine that was killed stays for some seconds. */
+  async #contradiction(): Promise<string | undefined> {
+    const { clock } = this.#options.context;
+    const endMs = clock.monotonicMs() + SILENCE_MS_MAX + RESTART_MS;
+    for (;;) {
+      const found = [...this.#differences()].filter(({ differences }) => differences.refused.length > 0);
+      const live = found.find(({ isUp }) => isUp) ?? (clock.monotonicMs() < endMs ? undefined : found[0]);
+      if (live !== undefined) {
+        const [first] = live.differences.refused;
+        return `The engine cannot join the cluster: ${first} (engine ${live.id} at ${live.address})`;
+      }
+      if (found.length === 0) return undefined;
+      await new Promise<void>((resolve) => clock.after(RESTART_MS, resolve));
+    }
+  }
+
+  #oddity(): string | undefined {
+    for (const { id, address, differences } of this.#differences()) {
+      const all = [...differences.refused, ...differences.odd];
+      if (all.length > 0) return `The engine ${id} at ${address} is configured differently: ${all.join(', ')}`;
+    }
+    return undefined;
+  }
+
+  *#differences() {
+    const own = this.#options.shared();
+    for (const [id, { engine, facts }] of this.#identity?.known ?? []) {
+      const { address, shared } = facts;
+      if (shared !== undefined) yield { id, address, isUp: engine.isUp, differences: differencesOf(own, shared) };
+    }
   }
 
   /** Why nothing can be agreed on now. */
@@ -128,7 +168,7 @@ export class Cluster {
   }
 
   async #begin(): Promise<void> {
-    const { context, prefix, version, zone } = this.#options;
+    const { context, prefix, version, zone, shared } = this.#options;
     const { clock, random, logger } = context;
     const { nats, engines, registrations, reservations } = this.#parts;
     const engineId = random.key();
@@ -138,7 +178,7 @@ export class Cluster {
       ...{ context, engineId, engines, registrations, reservations },
       entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
-      facts: () => ({ version, address: this.#address, ...(zone !== undefined && { zone }) }),
+      facts: () => ({ version, address: this.#address, shared: shared(), ...(zone !== undefined && { zone }) }),
       lost: (reason) => {
         if (this.#identity === identity) this.#lost(identity, reason);
         else early = reason;

@@ -7,6 +7,7 @@
 // Invariant: an engine that is considered gone is reported as gone before its entries of other buckets are removed.
 
 import { LiveEngines, RENEW_INTERVAL_MS, SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
+import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
@@ -18,6 +19,8 @@ export interface EngineFacts {
   readonly version: string;
   readonly address: string;
   readonly zone?: string;
+  /** Absent in the key of an engine that does not know it yet. */
+  readonly shared?: SharedConfiguration;
 }
 
 export interface MembershipEvents {

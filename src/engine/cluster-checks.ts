@@ -3,6 +3,8 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { LoadedModule } from '../config/module-entries.ts';
 import { formatProblem } from '../config/problem.ts';
+import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
+import { redactUrl } from '../core/config-fields/redaction.ts';
 
 /** Modules whose data all engines have to share. Claims of `svc-cron` lie in the cluster. */
 const SHARED: ReadonlySet<string> = new Set(['svc-state', 'svc-stream', 'svc-queue']);
@@ -19,6 +21,36 @@ export function unsharedStore(config: LoadedConfig): string | undefined {
     `With cluster, ${name} must not keep its data ${kind} of one engine (store_method of the adapter ` +
     `${adapter?.name ?? 'kv'}). Choose an adapter that all engines share: ${shared}.`;
   return formatProblem(config.locate({ path: [...path, 'config', 'adapter'], at: 'key', message }));
+}
+
+/** What this engine has to have in common with the others of its cluster. */
+export function sharedConfiguration({ settings, modules }: LoadedConfig): SharedConfiguration {
+  const shared = modules.filter(({ name }) => SHARED.has(name));
+  return {
+    stores: Object.fromEntries(shared.map((module) => [module.name, placeOf(module)])),
+    compat: settings.compat ?? 'none',
+    rules: {
+      balance: JSON.stringify(settings.balance),
+      ...Object.fromEntries(modules.flatMap((module) => queueRules(module))),
+    },
+  };
+}
+
+/** The adapter, and what names its place: without credentials, and without what only tunes it. */
+function placeOf({ adapter }: LoadedModule): string {
+  const config = Object(adapter?.config);
+  const place = PLACE_FIELDS.flatMap((field) => {
+    const value: unknown = config[field];
+    return typeof value === 'string' ? [redactUrl(value)] : [];
+  });
+  return [adapter?.name ?? '', ...place].join(' ');
+}
+
+const PLACE_FIELDS = ['extstore_url', 'redis_url', 'amqp_url', 'bridge_url', 'key_prefix', 'prefix'];
+
+function queueRules({ name, config }: LoadedModule): [string, string][] {
+  if (typeof config !== 'object' || config === null || !('queue_configs' in config)) return [];
+  return [[`queue_configs of ${name}`, JSON.stringify(config.queue_configs)]];
 }
 
 function isOfOneEngine({ adapter }: LoadedModule): boolean {

@@ -102,7 +102,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
-  const cluster = await joinCluster(config, context, version);
+  const cluster = await joinCluster(() => configuration.loaded, context, version);
   const moduleContext: ModuleContext = {
     router: new RouterPort(context),
     connections: router,

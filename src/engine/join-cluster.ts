@@ -4,16 +4,17 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
+import { sharedConfiguration } from './cluster-checks.ts';
 import type { ModuleSet } from './module-set.ts';
 import { StartError } from './start-checks.ts';
 
 /** Resolves when the engine is a member and knows the others; at once where the configuration names no cluster. */
 export async function joinCluster(
-  { settings }: LoadedConfig,
+  loaded: () => LoadedConfig,
   context: RouterContext,
   version: string,
 ): Promise<Cluster | undefined> {
-  const { cluster } = settings;
+  const { cluster } = loaded().settings;
   if (cluster === undefined) return undefined;
   // The client of NATS is loaded only here.
   const { Cluster: Joined } = await import('../cluster/cluster.ts');
@@ -21,7 +22,8 @@ export async function joinCluster(
   const files = tls && { caFile: tls.ca_file, certFile: tls.cert_file, keyFile: tls.key_file };
   const nats = { servers, credsFile, user, password, tls: files };
   try {
-    return await Joined.start({ context, nats, prefix: cluster.prefix, zone: cluster.zone, version });
+    const shared = () => sharedConfiguration(loaded());
+    return await Joined.start({ context, nats, prefix: cluster.prefix, zone: cluster.zone, version, shared });
   } catch (error) {
     throw error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
   }

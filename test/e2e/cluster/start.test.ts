@@ -1,10 +1,14 @@
 // How an engine of a cluster starts, and what it refuses.
 
 import { describe, expect, test } from 'vitest';
-import { clusterYaml } from '../../support/cluster/cluster-engines.ts';
+import { clusterYaml, statusOf } from '../../support/cluster/cluster-engines.ts';
 import { NatsServer } from '../../support/cluster/nats-server.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
 
 const USERS = `authorization {users: [{user: "svc", password: "right"}]}`;
 
@@ -19,6 +23,37 @@ describe('the start of an engine of a cluster', () => {
     const start = startTestEngine({ yaml: clusterYaml({ nats: nats.url, workers }) });
     await expect(start).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining(text) });
     await expect(start).rejects.toThrow('With cluster, ');
+  });
+
+  test.each([
+    ['another key prefix', 'key_prefix: other', 'svc-state keeps its data in extstore'],
+    ['another Redis', 'extstore_url: redis://127.0.0.1:6379/1', 'svc-state keeps its data in extstore'],
+  ])('[CL24] is refused with 78 where a live engine has %s', async (_what, field, text) => {
+    await using nats = await NatsServer.start();
+    const state = (more: string) => `  - name: svc-state\n    config: {adapter: {name: extstore, config: {${more}}}}\n`;
+    const usual = `extstore_url: '${SHARED_REDIS}'`;
+    await using first = await startTestEngine({ yaml: clusterYaml({ nats: nats.url, workers: state(usual) }) });
+    const changed = field.startsWith('extstore_url') ? field : `${usual}, ${field}`;
+    const start = startTestEngine({ yaml: clusterYaml({ nats: nats.url, workers: state(changed) }) });
+    await expect(start).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining(text) });
+    await expect(start).rejects.toThrow(first.url);
+  });
+
+  test('[CL24] is refused with 78 where a live engine answers as iii does', async () => {
+    await using nats = await NatsServer.start();
+    await using first = await startTestEngine({ yaml: clusterYaml({ nats: nats.url, more: 'compat: iii' }) });
+    const start = startTestEngine({ yaml: clusterYaml({ nats: nats.url }) });
+    await expect(start).rejects.toThrow('compat is none here and iii there');
+    expect(first.log.join('\n')).toContain('The engine is a member of the cluster');
+  });
+
+  test('[CL24] with another balance is degraded, and names the other engine', async () => {
+    await using nats = await NatsServer.start();
+    await using first = await startTestEngine({ yaml: clusterYaml({ nats: nats.url, more: 'balance: newest' }) });
+    await using second = await startTestEngine({ yaml: clusterYaml({ nats: nats.url }) });
+    const { trouble } = await statusOf(connect(second.url));
+    expect(trouble).toMatch(/^The engine \S+ at \S+ is configured differently: balance$/);
+    expect(trouble).toContain(first.url);
   });
 
   test('[CL2] waits for a NATS that starts later', async () => {
