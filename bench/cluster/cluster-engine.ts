@@ -7,4 +7,10 @@ const [nats = '', prefix = ''] = process.argv.slice(2);
 const cluster = `cluster: {nats: {servers: ['nats://${nats}']}, prefix: ${prefix}}`;
 const ports = `workers: [{name: svc-worker-manager, config: {port: 0}}, ${UNOBSERVED}]`;
 const engine = await startBenchEngine(`${cluster}\n${ports}`);
+process.on('message', (message: { ask?: string }) => {
+  if (message.ask !== 'heap') return;
+  // Only there with --expose-gc.
+  globalThis.gc?.();
+  process.send?.({ mib: process.memoryUsage().heapUsed / 2 ** 20 });
+});
 answerReady(async () => ({ url: engine.listeners[0]?.address }));

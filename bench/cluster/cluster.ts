@@ -6,7 +6,6 @@
 //   node bench/cluster/cluster.ts 3       fewer
 
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { registerWorker } from 'svc-sdk';
 import { cpuUs, type Part, startPart, stop } from '../support/cell.ts';
 
@@ -42,6 +41,7 @@ interface Figures {
 const NATS_SERVER = ['bench/rivals/nats-server.ts', 'jetstream'];
 const ENGINE = ['bench/support/svc-engine.ts'];
 const CLUSTER_ENGINE = ['bench/cluster/cluster-engine.ts'];
+const WEIGHED_ENGINE = ['--expose-gc', ...CLUSTER_ENGINE];
 const RESPONDER = ['bench/support/svc-responder.ts'];
 const CALLER = ['bench/support/svc-caller.ts'];
 
@@ -188,14 +188,14 @@ const copy = (pick: (one: (typeof copies)[number]) => number): string => medianO
 process.stdout.write(
   `\n| ${FUNCTIONS} functions of another engine | figure |\n|---|---|\n` +
     `| seconds until the last can be called | ${copy(({ seconds }) => seconds)} |\n` +
-    `| MiB of memory | ${copy(({ mib }) => mib)} |\n` +
+    `| MiB of heap, after a collection | ${copy(({ mib }) => mib)} |\n` +
     `| milliseconds until one further function can be called | ${copy(({ oneMs }) => oneMs)} |\n`,
 );
 
 async function measureCopy() {
   const nats = await natsServer();
   const prefix = newPrefix();
-  const near = await started(CLUSTER_ENGINE, [urlOf(nats), prefix]);
+  const near = await started(WEIGHED_ENGINE, [urlOf(nats), prefix]);
   const far = await started(CLUSTER_ENGINE, [urlOf(nats), prefix]);
   const crowds = [
     await started(['bench/cluster/crowd.ts', String(FUNCTIONS / 2), '0'], [urlOf(far)]),
@@ -203,13 +203,13 @@ async function measureCopy() {
   ];
   const caller = registerWorker(urlOf(near), { worker_name: 'caller', handle_signals: false });
   await caller.ready();
-  const beforeMib = rssMib(near.child.pid);
+  const before = await near.ask<{ mib: number }>({ ask: 'heap' });
   const startMs = performance.now();
   await Promise.all(crowds.map((crowd) => crowd.ask({ ask: 'register' })));
   await untilCallable(caller, `crowd::function-${FUNCTIONS / 2 - 1}`);
   await untilCallable(caller, `crowd::function-${FUNCTIONS - 1}`);
   const seconds = (performance.now() - startMs) / 1_000;
-  const mib = rssMib(near.child.pid) - beforeMib;
+  const mib = (await near.ask<{ mib: number }>({ ask: 'heap' })).mib - before.mib;
   const other = registerWorker(urlOf(far), { worker_name: 'other', handle_signals: false });
   await other.ready();
   const oneStartMs = performance.now();
@@ -229,11 +229,6 @@ async function untilCallable(caller: ReturnType<typeof registerWorker>, function
     );
     if (isThere) return;
   }
-}
-
-function rssMib(pid: number | undefined): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
 function medianOf(values: readonly number[]): number {
