@@ -133,6 +133,11 @@ export class Identity {
     this.#options.carrier.disconnect(id);
   }
 
+  /** Queues look again which jobs they can run. */
+  #reachChanged(): void {
+    for (const listener of this.#options.context.functionListeners) listener();
+  }
+
   #linkEvents(engine: RemoteEngine): LinkEvents {
     const { context } = this.#options;
     let frames = new ServeFrames(context, engine);
@@ -140,10 +145,12 @@ export class Identity {
       up: () => {
         engine.sessionChanged();
         frames = new ServeFrames(context, engine);
+        this.#reachChanged();
       },
       down: (reason) => {
         engine.sessionChanged();
         settleCallsOf(context, engine, reason);
+        this.#reachChanged();
       },
       frames: (bytes) => frames.receive(bytes),
     };

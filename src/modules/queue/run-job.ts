@@ -41,6 +41,8 @@ interface JobOrigin extends OfTrigger {
 
 /** Every worker is at its limit: nothing was attempted, and a short wait is enough. */
 const BUSY_WAIT_MS = 100;
+/** The engine that ran the job may only be out of reach: by then it is gone, or its handler had time to end (CL25). */
+const ENGINE_LOST_WAIT_MS = 6_000;
 
 /** Calls `done` exactly once, at once or later. */
 export function runJob(context: AttemptContext, attempt: Attempt, ended: (end: AttemptEnd) => void): void {
@@ -165,7 +167,10 @@ function callFunction(
       },
     },
     // A call that is answered synchronously, or was never handed over, did not reach a worker.
-    (outcome) => done(endOf(context, job, outcome, (isWithin || ran.worker === undefined) && isWorker)),
+    (outcome) => {
+      const isUnsent = isWithin || ran.worker === undefined || outcome.isUnhanded === true;
+      done(endOf(context, job, outcome, isUnsent && isWorker));
+    },
   );
   isWithin = false;
 }
@@ -179,14 +184,20 @@ function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJso
   return rawJson(isObject ? { ...value, ...own } : own);
 }
 
-function endOf({ router, settings }: AttemptContext, job: TakenJob, { error }: Outcome, isUnsent: boolean): AttemptEnd {
+function endOf(
+  { router, settings }: AttemptContext,
+  job: TakenJob,
+  { error, isEngineLost }: Outcome,
+  isUnsent: boolean,
+): AttemptEnd {
   if (error === undefined) return { how: 'done' };
+  if (isEngineLost === true) return { how: 'release', afterMs: ENGINE_LOST_WAIT_MS };
   const { code, text, retryAfterMs } = readJobError(error);
   // An engine that stops uses no attempt, regardless of the handler's result (G2).
   if (router.isDraining && (code === 'SHUTTING_DOWN' || code === 'invocation_stopped')) {
     return { how: 'release', ...(isUnsent && { isUnsent }) };
   }
-  if (isUnsent && code === 'function_not_found') return { how: 'park', isUnsent };
+  if (isUnsent && (code === 'function_not_found' || code === 'ENGINE_UNREACHABLE')) return { how: 'park', isUnsent };
   if (isUnsent && (code === 'OVERLOADED' || code === 'TIMEOUT'))
     return { how: 'release', isUnsent, afterMs: BUSY_WAIT_MS };
   if (code === FATAL_CODE) return { how: 'dead', reason: 'fatal', error: text };

@@ -31,6 +31,8 @@ export interface Outcome {
   readonly baggage?: string | undefined;
   /** With an error: no handler has seen the call. Another engine may try it. */
   readonly isUnhanded?: boolean | undefined;
+  /** With an error: the connection to the engine that ran it ended, and says nothing about the handler. */
+  readonly isEngineLost?: boolean | undefined;
 }
 
 /** The caller inside the engine: it gets the outcome as it is, and not as a frame. */

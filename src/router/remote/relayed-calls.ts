@@ -82,7 +82,7 @@ export function settleCallsOf(context: RouterContext, engine: RemoteEngine, reas
 /** The other engine counts the calls that it answers. These it could not answer. */
 function settleLost(context: RouterContext, call: HandedCall, refusal: Refusal): void {
   call.isCounted = call.origin !== undefined;
-  settle(context, call, outcomeOf(refusal));
+  settle(context, call, { ...outcomeOf(refusal), isEngineLost: true });
 }
 
 function refusalOf(functionId: string, engines: readonly RemoteEngine[]): Refusal {

@@ -96,9 +96,10 @@ export class ServeFrames implements BatchVisitor {
       this.#context.counters.count('invocations.late_results');
       return;
     }
-    if ((flags & FLAG.isUnhanded) !== 0 && relayAgain(this.#context, this.#engine, call)) return;
+    const isUnhanded = (flags & FLAG.isUnhanded) !== 0;
+    if (isUnhanded && relayAgain(this.#context, this.#engine, call)) return;
     const payload = this.#payload(flags, payloadStart, payloadEnd);
-    settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload } : { result: payload });
+    settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload, isUnhanded } : { result: payload });
   }
 
   control(): void {

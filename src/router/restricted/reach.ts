@@ -110,6 +110,7 @@ export function selectCovering(entry: WorkerEntry): Session | undefined {
 export function isOffered(context: RouterContext, functionId: string, isTrustedWork: boolean): boolean {
   const entry = context.functions.get(functionId);
   if (entry === undefined) return false;
+  if (entry.kind === 'worker' && entry.executors.length === 0) return entry.remotes.some(({ engine }) => engine.isUp);
   if (!isTrustedWork || entry.kind === 'builtin' || !isOfRestricted(context, functionId)) return true;
   return coveringExecutors(entry).length > 0;
 }

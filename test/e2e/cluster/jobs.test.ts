@@ -1,0 +1,73 @@
+// Jobs in a shared Redis, whose function runs on a worker of another engine.
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { startClusterEngine, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
+import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
+
+function queueEntry(prefix: string, retries = 0): string {
+  const adapter = `{name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${prefix}', lease_ms: 2000}}`;
+  return `  - name: svc-queue
+    config: {queue_configs: {mail: {max_retries: ${retries}, concurrency: 8}}, adapter: ${adapter}}
+`;
+}
+
+const enqueue = (functionId: string, n: number) => ({
+  ...{ function_id: functionId, payload: { n } },
+  action: { type: 'enqueue', queue: 'mail' } as const,
+});
+
+describe('jobs of a queue that engines share', () => {
+  test('[CL25] run on the worker of another engine, each once, wherever they were enqueued', {
+    timeout: 60_000,
+  }, async () => {
+    const prefix = newKeyPrefix();
+    await using pair = await startClusterPair({ workers: queueEntry(prefix) });
+    const seen: number[] = [];
+    connect(pair.b.url).registerFunction('mail::send', ({ n }: { n: number }) => void seen.push(n));
+    const producer = connect(pair.a.url);
+    await waitForFunction(producer, 'mail::send');
+    await waitForEngines(producer, 1);
+    await Promise.all(Array.from({ length: 200 }, (_, n) => producer.trigger(enqueue('mail::send', n))));
+    await waitFor('all have run', () => seen.length >= 200, 30_000);
+    await producer.trigger({ function_id: 'mail::send', payload: { n: -1 } });
+    expect([...seen].sort((a, b) => a - b)).toEqual([-1, ...Array.from({ length: 200 }, (_, n) => n)]);
+    await removeKeys(prefix);
+  });
+
+  test('[CL25] are all run, and none is a dead letter, when the engine of their worker is killed', {
+    timeout: 120_000,
+  }, async () => {
+    const prefix = newKeyPrefix();
+    await using nats = await NatsServer.start();
+    const options = { nats: nats.url, prefix: `t${randomUUID().slice(0, 8)}`, workers: queueEntry(prefix, 3) };
+    await using one = await startClusterEngine(options);
+    await using other = await startClusterEngine(options);
+    const seen = new Set<number>();
+    const worker = connect(`${other.url},${one.url}`);
+    worker.registerFunction('mail::send', async ({ n }: { n: number }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      seen.add(n);
+    });
+    const producer = connect(one.url);
+    await waitForFunction(producer, 'mail::send');
+    await waitForEngines(producer, 1);
+    const receipts = Array.from({ length: 300 }, (_, n) => producer.trigger(enqueue('mail::send', n)));
+    await waitFor('some have run', () => seen.size > 20, 20_000);
+    other.kill('SIGKILL');
+    await Promise.all(receipts);
+    await waitFor('all have run', () => seen.size === 300, 60_000);
+    const dead = await producer.trigger<unknown, { dlq_depth: number }>({
+      ...{ function_id: 'engine::queue::topic_stats', payload: { topic: 'mail' } },
+    });
+    expect(dead.dlq_depth).toBe(0);
+    await removeKeys(prefix);
+  });
+});
