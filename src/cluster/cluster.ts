@@ -17,7 +17,7 @@ import { SharedReservations } from './shared-reservations.ts';
 
 export interface ClusterOptions {
   readonly context: RouterContext;
-  readonly nats: Omit<NatsOptions, 'inboxPrefix' | 'name' | 'clock' | 'logger'>;
+  readonly nats: Omit<NatsOptions, 'inboxPrefix' | 'name' | 'clock' | 'logger' | 'openMsMax'>;
   /** Of all subjects and buckets. */
   readonly prefix: string;
   readonly zone: string | undefined;

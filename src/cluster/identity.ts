@@ -10,6 +10,7 @@ import type { RouterContext } from '../router/context.ts';
 import { settleCallsOf } from '../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { ServeFrames } from '../router/remote/serve-frames.ts';
+import { MarkerSweep } from './marker-sweep.ts';
 import { type EngineFacts, Membership } from './membership.ts';
 import { Publisher } from './publisher.ts';
 import { RegistryCopy } from './registry-copy.ts';
@@ -40,6 +41,7 @@ export class Identity {
   readonly #options: IdentityOptions;
   readonly #membership: Membership;
   readonly #copy: RegistryCopy;
+  readonly #sweep: MarkerSweep;
   #publisher: Publisher | undefined;
   #stopWatch = (): void => {};
 
@@ -49,6 +51,7 @@ export class Identity {
     this.#options = options;
     this.engineId = engineId;
     this.#copy = new RegistryCopy(context, engineId);
+    this.#sweep = new MarkerSweep(registrations, clock);
     this.#membership = new Membership({
       ...{ engineId, bucket: engines, entryBuckets: [registrations], facts, clock, logger },
       events: {
@@ -70,9 +73,11 @@ export class Identity {
     await registrations.put(`${engineId}.e`, '{}');
     await new Promise<void>((resolve) => {
       const copy = this.#copy;
+      const sweep = this.#sweep;
       this.#stopWatch = registrations.watch({
         begin: () => copy.begin(),
         entry: (entry) => {
+          sweep.saw(entry);
           if (!reservations.entry(entry)) copy.entry(entry);
         },
         complete: () => {
@@ -100,6 +105,7 @@ export class Identity {
   stop(): void {
     this.#publisher?.stop();
     this.#membership.stop();
+    this.#sweep.stop();
     this.#stopWatch();
     this.#options.carrier.close();
   }

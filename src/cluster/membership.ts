@@ -13,6 +13,7 @@ import type { Logger } from '../effects/logger.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
 import { isEngineFacts } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import { MarkerSweep } from './marker-sweep.ts';
 
 /** What an engine says about itself in its key. */
 export interface EngineFacts {
@@ -48,6 +49,7 @@ const CHECK_INTERVAL_MS = 1_000;
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #live: LiveEngines;
+  readonly #sweep: MarkerSweep;
   readonly #stops: (() => void)[] = [];
   readonly #known = new Set<string>();
   /** Keys that were delivered since the watch began. */
@@ -59,6 +61,7 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#live = new LiveEngines(options.engineId);
+    this.#sweep = new MarkerSweep(options.bucket, options.clock);
     this.#confirmedAtMs = options.clock.monotonicMs();
   }
 
@@ -96,6 +99,7 @@ export class Membership {
 
   stop(): void {
     this.#isOver = true;
+    this.#sweep.stop();
     for (const stop of this.#stops) stop();
   }
 
@@ -107,9 +111,11 @@ export class Membership {
     await this.#removeEntries(engineId);
   }
 
-  #take({ key, value, revision }: BucketEntry): void {
+  #take(entry: BucketEntry): void {
+    const { key, value, revision } = entry;
     const { engineId, events, clock } = this.#options;
     if (this.#isOver) return;
+    this.#sweep.saw(entry);
     if (key === engineId) {
       if (value === undefined) return this.#lose('another engine considered it gone');
       this.#revision = Math.max(this.#revision, revision);

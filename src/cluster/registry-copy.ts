@@ -100,7 +100,10 @@ export class RegistryCopy implements BucketWatch {
     const { functions, announce, triggers } = this.#context;
     if (kind === 'trigger') {
       const binding = triggers.binding(`${engine.id}/${id}`);
-      if (binding !== undefined) unbind(this.#context, binding, 'left');
+      // The copy of a newer identity may have entered it again: then it is no longer this one's.
+      const owner = binding?.owner;
+      const isOwn = owner instanceof RemoteOwner && owner.engine === engine;
+      if (binding !== undefined && isOwn) unbind(this.#context, binding, 'left');
       return;
     }
     engine.functions.delete(id);

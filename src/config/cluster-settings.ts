@@ -41,6 +41,13 @@ export const CLUSTER_FIELD = optional(
 
 export type ClusterSettings = NonNullable<ValueOf<typeof CLUSTER_FIELD>>;
 
+/** For the connection. */
+export function natsOf({ nats: settings }: ClusterSettings) {
+  const { servers, creds_file: credsFile, user, password, tls } = settings;
+  const files = tls && { caFile: tls.ca_file, certFile: tls.cert_file, keyFile: tls.key_file };
+  return { servers, credsFile, user, password, tls: files };
+}
+
 const PREFIX = /^[A-Za-z0-9_-]+$/;
 
 /** Settings that are valid one by one and wrong together. Paths begin below the document's root. */

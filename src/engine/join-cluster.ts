@@ -1,6 +1,7 @@
 // How the engine becomes one of several that act as one, where the configuration names `cluster`.
 
 import type { Cluster } from '../cluster/cluster.ts';
+import { natsOf } from '../config/cluster-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
@@ -18,9 +19,7 @@ export async function joinCluster(
   if (cluster === undefined) return undefined;
   // The client of NATS is loaded only here.
   const { Cluster: Joined } = await import('../cluster/cluster.ts');
-  const { servers, creds_file: credsFile, user, password, tls } = cluster.nats;
-  const files = tls && { caFile: tls.ca_file, certFile: tls.cert_file, keyFile: tls.key_file };
-  const nats = { servers, credsFile, user, password, tls: files };
+  const nats = natsOf(cluster);
   try {
     const shared = () => sharedConfiguration(loaded());
     return await Joined.start({ context, nats, prefix: cluster.prefix, zone: cluster.zone, version, shared });

@@ -1,7 +1,7 @@
 // The public entry point of `svc-sdk` for Node.
 
 import { nodeFeatures } from './node/features-node.ts';
-import { defaultUrl, nodePlatform, withOwnToken, withTls } from './node/platform-node.ts';
+import { defaultUrl, nodePlatform, withAddresses, withOwnToken, withTls } from './node/platform-node.ts';
 import type { WorkerOptions } from './worker/options.ts';
 import type { SvcWorker } from './worker/svc-worker.ts';
 import { Worker } from './worker/worker.ts';
@@ -20,7 +20,9 @@ import { Worker } from './worker/worker.ts';
  * console.log(id);
  */
 export function registerWorker(url: string = defaultUrl(), options: WorkerOptions = {}): SvcWorker {
-  return new Worker(url, withOwnToken(url, options), withTls(nodePlatform, url, options), nodeFeatures);
+  const urls = url.split(/,(?=wss?:)/);
+  const platform = withAddresses(withTls(nodePlatform, url, options), urls);
+  return new Worker(urls[0] ?? url, withOwnToken(url, options), platform, nodeFeatures);
 }
 
 export {

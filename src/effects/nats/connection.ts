@@ -36,6 +36,8 @@ export interface NatsOptions {
   /** Of all answers to requests: who may subscribe there reads them. */
   readonly inboxPrefix: string;
   readonly name: string;
+  /** How long it may take to reach NATS; 60 s if absent (K3). */
+  readonly openMsMax?: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -75,20 +77,10 @@ export class NatsConnection {
 
   /** Connects. Rejects with a `StartFailure` when NATS refuses, or cannot be reached for 60 s. */
   static async open(options: NatsOptions): Promise<NatsConnection> {
-    const { clock, servers } = options;
-    const endMs = clock.monotonicMs() + OPEN_MS_MAX;
-    for (;;) {
-      try {
-        return await openOnce(options, (client, manager) => new NatsConnection(options, client, manager));
-      } catch (error) {
-        if (error instanceof StartFailure) throw error;
-        if (clock.monotonicMs() >= endMs) {
-          const text = `NATS at ${addressOf(servers)} cannot be used: ${messageOf(error)}`;
-          throw new StartFailure(75, `${text}. Tried for ${OPEN_MS_MAX / 1000} s`);
-        }
-      }
-      await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
-    }
+    const create = (client: Client, manager: JetStreamManager) => new NatsConnection(options, client, manager);
+    return await tryFor(options, `NATS at ${addressOf(options.servers)} cannot be used`, () =>
+      openOnce(options, create),
+    );
   }
 
   /** Why nothing can be sent now. */
@@ -142,17 +134,20 @@ export class NatsConnection {
 
   /**
    * Opens the bucket, and creates it where it does not exist. Three servers keep it where NATS is a cluster.
-   * `lifetimeMs`: of each value; absent: it has none.
+   * `lifetimeMs`: of each value; absent: it has none. Rejects with a `StartFailure` when that was impossible for 60 s,
+   * such as without a leader or with too few servers.
    */
   async bucket(name: string, lifetimeMs?: number): Promise<Bucket> {
-    const kv = await new Kvm(this.#client).create(name, {
-      history: 1,
-      replicas: this.isClustered ? REPLICAS : 1,
-      // Whatever rests on a value follows the watch, which delivers in the order of the leader.
-      allow_direct: false,
-      ...(lifetimeMs !== undefined && { ttl: lifetimeMs }),
+    const { kv, replicas } = await tryFor(this.#options, `NATS cannot keep the bucket ${name}`, async () => {
+      const opened = await new Kvm(this.#client).create(name, {
+        history: 1,
+        replicas: this.isClustered ? REPLICAS : 1,
+        // What rests on a value follows the watch, which delivers in the order of the leader.
+        allow_direct: false,
+        ...(lifetimeMs !== undefined && { ttl: lifetimeMs }),
+      });
+      return { kv: opened, replicas: (await opened.status()).replicas };
     });
-    const { replicas } = await kv.status();
     const { clock, logger } = this.#options;
     const trouble = (): string | undefined => this.#trouble;
     return new Bucket({ name, kv, manager: this.#manager, replicas, clock, logger, trouble });
@@ -191,6 +186,42 @@ export class NatsConnection {
     else logger.warn('NATS is away: other engines cannot be reached', { address: this.address, reason: trouble });
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Repeats what fails until it succeeds, for 60 s. A refusal that no attempt would change is final. */
+async function tryFor<T>(
+  { clock, openMsMax = OPEN_MS_MAX }: Pick<NatsOptions, 'clock' | 'openMsMax'>,
+  what: string,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const endMs = clock.monotonicMs() + openMsMax;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof StartFailure) throw error;
+      const refusal = refusalOf(error, true);
+      if (refusal !== undefined) throw new StartFailure(78, `${what}: ${refusal}`);
+      if (clock.monotonicMs() >= endMs) {
+        throw new StartFailure(75, `${what}: ${messageOf(error)}. Tried for ${openMsMax / 1000} s`);
+      }
+    }
+    await pause(clock);
+  }
+}
+
+/** Nothing else keeps the process of an engine alive that waits for NATS. */
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.every(
+      OPEN_RETRY_MS,
+      () => {
+        cancel();
+        resolve();
+      },
+      { keepsProcessAlive: true },
+    );
+  });
 }
 
 async function openOnce(

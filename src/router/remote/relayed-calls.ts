@@ -20,7 +20,7 @@ export function relay(context: RouterContext, entry: WorkerEntry, request: CallR
   if (unreadable !== undefined) return unreadable;
   const slot = hand(context, entry.id, engine, request);
   // With one engine there is no other to try, and the payload need not be kept.
-  if (engines.length > 1) context.repeatable.set(slot, keptRequest(request));
+  if (engines.length > 1 && engine.isUp) context.repeatable.set(slot, keptRequest(request));
   return undefined;
 }
 
@@ -54,8 +54,11 @@ function select({ settings, random }: RouterContext, engines: readonly RemoteEng
 function hand(context: RouterContext, functionId: string, engine: RemoteEngine, request: CallRequest): number {
   request.handed?.(`engine ${engine.id}`);
   const call = openCall(context, functionId, engine, request, undefined);
-  engine.sendCall(functionId, call.slot, call.generation, request);
-  return call.slot;
+  const { slot, generation } = call;
+  // Announcing shapes can fill the way to the engine, and end the session.
+  if (!engine.sendCall(functionId, slot, generation, request))
+    settle(context, call, outcomeOf(unreachable(functionId, engine)));
+  return slot;
 }
 
 /** Announces the shapes of the payloads, too. JSON is checked by the engine that runs the call. */
@@ -90,7 +93,10 @@ function refusalOf(functionId: string, engines: readonly RemoteEngine[]): Refusa
     const text = `No engine that reaches ${functionId} has room for another call: they do not read fast enough`;
     return new Refusal('OVERLOADED', text);
   }
-  const [first] = engines;
+  return unreachable(functionId, engines[0]);
+}
+
+function unreachable(functionId: string, engine: RemoteEngine | undefined): Refusal {
   const text = `${functionId} runs on another engine of the cluster, which cannot be reached now`;
-  return new Refusal('ENGINE_UNREACHABLE', `${text} (engine ${first?.id}: ${first?.trouble})`);
+  return new Refusal('ENGINE_UNREACHABLE', `${text} (engine ${engine?.id}: ${engine?.trouble})`);
 }

@@ -100,10 +100,10 @@ export class RemoteEngine implements Executor, Reachable {
     return payload.asJson() !== undefined;
   }
 
-  /** `slot` and `generation`: what its result names. */
-  sendCall(functionId: string, slot: number, generation: number, request: RelayedCall): void {
+  /** `slot` and `generation`: what its result names. False: the session has ended. */
+  sendCall(functionId: string, slot: number, generation: number, request: RelayedCall): boolean {
     const frames = this.#link?.open();
-    if (frames === undefined) return;
+    if (frames === undefined) return false;
     frames.call({
       idLow: slot,
       idHigh: generation,
@@ -116,6 +116,7 @@ export class RemoteEngine implements Executor, Reachable {
       extra: originOf(request),
       payload: sentForm(request.data),
     });
+    return true;
   }
 
   sendResult(slot: number, generation: number, { result, error, isUnhanded }: Outcome): void {

@@ -8,7 +8,7 @@ import { BRIDGE_PORT_DEFAULT } from '../../protocol/frames/limits.ts';
 import { steadyTime } from '../../protocol/steady-time.ts';
 import { SvcError } from '../calls/errors.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
-import type { WorkerOptions } from '../worker/options.ts';
+import { checkUrl, type WorkerOptions } from '../worker/options.ts';
 import type { HostDescription, Platform, TerminationSignal, TerminationSignals } from '../worker/platform.ts';
 import { nodeMemory } from './memory-node.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
@@ -62,6 +62,12 @@ export const nodePlatform: Platform = {
 /** The address that a worker connects to when none is given. */
 export function defaultUrl(): string {
   return process.env.SVC_URL || `ws://127.0.0.1:${BRIDGE_PORT_DEFAULT}`;
+}
+
+/** The platform of a worker that may connect to any of these engines. */
+export function withAddresses(platform: Platform, urls: readonly string[]): Platform {
+  const checked = urls.map(checkUrl);
+  return { ...platform, nextUrl: (url) => checked[(checked.indexOf(url) + 1) % checked.length] ?? url };
 }
 
 /** Adds the token of `SVC_TOKEN`, unless one is given. It belongs to the engine at `SVC_URL` and goes to no other. */

@@ -88,9 +88,8 @@ export interface InternalOptions extends WorkerOptions {
 }
 
 export interface Settings {
-  /** The engines that the worker may connect to. The first one is in use, or tried next. */
-  readonly urls: string[];
-  readonly url: string;
+  /** In use, or tried next. */
+  url: string;
   readonly streamUrl: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The forms of the wire to offer, the preferred one first. */
@@ -117,12 +116,8 @@ export function resolveSettings(
 ): Settings {
   const host = platform.describeHost();
   const { log } = options;
-  const urls = url.split(/,(?=wss?:)/).map(checkUrl);
   return {
-    urls,
-    get url() {
-      return urls[0] ?? url;
-    },
+    url: checkUrl(url),
     streamUrl: options.stream_url === undefined ? undefined : checkUrl(options.stream_url),
     ...dialOptions,
     host,
@@ -186,7 +181,7 @@ function checkWhole(name: string, value: number, min: number, max: number): numb
   throw new SvcError('INVALID_ARGUMENTS', `${name}: ${value}, expected a whole number from ${min} to ${max}`);
 }
 
-function checkUrl(url: string): string {
+export function checkUrl(url: string): string {
   const { protocol, hash } = URL.canParse(url) ? new URL(url) : { protocol: '', hash: '' };
   if ((protocol === 'ws:' || protocol === 'wss:') && hash === '') return url;
   throw new SvcError('INVALID_ARGUMENTS', `engine address: ${JSON.stringify(url)}, expected ws://… or wss://…`);

@@ -28,6 +28,8 @@ export interface Platform {
   describeHost(): HostDescription;
   /** The form of the wire from the environment (SVC_WIRE), unchecked. */
   requestedWire(): string | undefined;
+  /** The address to try after this one. Absent where a worker has one address. */
+  nextUrl?(url: string): string;
 }
 
 export interface PlatformClock {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NatsServer } from '../../support/cluster/nats-server.ts';
 import { type Finished, runSvc } from './cli-process.ts';
 
 let folder = '';
@@ -21,8 +22,10 @@ async function check(
   entries: readonly string[],
   flags: readonly string[] = [],
   env: Record<string, string> = {},
+  more: readonly string[] = [],
 ): Promise<Finished> {
-  await writeFile(join(folder, 'svc-config.yaml'), ['workers:', ...entries.map((entry) => `  - ${entry}`)].join('\n'));
+  const lines = ['workers:', ...entries.map((entry) => `  - ${entry}`), ...more];
+  await writeFile(join(folder, 'svc-config.yaml'), lines.join('\n'));
   return await runSvc(['config', 'check', ...flags], { cwd: folder, env });
 }
 
@@ -96,4 +99,14 @@ test('[K1] [K3] --connect reports a broker that does not answer, with exit code 
       problem: expect.stringContaining('ECONNREFUSED'),
     },
   ]);
+});
+
+test('[K1] [CL2] --connect reports a NATS that does not answer, with exit code 75, and one that does', async () => {
+  await using nats = await NatsServer.start();
+  const entry = '{name: svc-worker-manager, config: {port: 0}}';
+  const clusterOn = (url: string) => [`cluster: {nats: {servers: ['${url}']}}`];
+  const fine = await check([entry], ['--connect'], {}, clusterOn(nats.url));
+  expect([fine.code, fine.stdout]).toEqual([0, expect.stringContaining(`ok  cluster: broker ${nats.url}`)]);
+  const away = await check([entry], ['--connect'], {}, clusterOn('nats://127.0.0.1:1'));
+  expect([away.code, away.stdout]).toEqual([75, expect.stringContaining('FAIL  cluster: broker nats://127.0.0.1:1')]);
 });

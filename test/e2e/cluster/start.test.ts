@@ -1,5 +1,7 @@
 // How an engine of a cluster starts, and what it refuses.
 
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { clusterYaml, statusOf } from '../../support/cluster/cluster-engines.ts';
 import { NatsServer } from '../../support/cluster/nats-server.ts';
@@ -58,10 +60,14 @@ describe('the start of an engine of a cluster', () => {
 
   test('[CL2] waits for a NATS that starts later', async () => {
     await using nats = await NatsServer.reserve();
-    const starting = startTestEngine({ yaml: clusterYaml({ nats: nats.url }) });
+    const starting = EngineProcess.start(clusterYaml({ nats: nats.url }));
+    const silent = createServer((socket) => socket.destroy()).listen(nats.port, '127.0.0.1');
+    await once(silent, 'connection');
+    silent.close();
+    await once(silent, 'close');
     await nats.start();
     await using engine = await starting;
-    expect(engine.log.join('\n')).toContain('The engine is a member of the cluster');
+    expect(engine.stderr).toContain('The engine is a member of the cluster');
   });
 
   test('[CL2] is refused with 78 where the credentials are wrong', async () => {

@@ -1,9 +1,11 @@
 // `svc config check --connect`: whether the ports of the file are free and its brokers answer.
 
 import { createServer } from 'node:net';
+import { type ClusterSettings, natsOf } from '../../../config/cluster-settings.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import type { LoadedModule } from '../../../config/module-entries.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
+import { redactUrl } from '../../../core/config-fields/redaction.ts';
 import { type Clock, systemClock } from '../../../effects/clock.ts';
 import type { Logger } from '../../../effects/logger.ts';
 
@@ -20,6 +22,8 @@ const ANSWER_MS_MAX = 5_000;
 
 export async function connectFindings(config: LoadedConfig): Promise<ConnectFinding[]> {
   const findings = config.modules.flatMap((module) => [...portOf(module), ...brokerOf(module)]);
+  const { cluster } = config.settings;
+  if (cluster !== undefined) findings.push(linkFinding('cluster', nats, cluster));
   return await Promise.all(findings);
 }
 
@@ -60,10 +64,10 @@ function brokerOf({ name: module, adapter, config }: LoadedModule): Promise<Conn
   return make === undefined ? [] : [linkFinding(module, make, adapter.config)];
 }
 
-async function linkFinding(
+async function linkFinding<Config>(
   module: string,
-  make: (config: unknown) => Promise<Link>,
-  config: unknown,
+  make: (config: Config) => Promise<Link>,
+  config: Config,
 ): Promise<ConnectFinding> {
   const link = await make(config);
   const opened = link.open().then(
@@ -93,6 +97,21 @@ async function rabbit(config: unknown): Promise<Link> {
   const { RabbitLink } = await import('../../../effects/rabbitmq.ts');
   const { amqp_url: url } = Object(config);
   return new RabbitLink({ url, purpose: 'check', clock: systemClock, logger: SILENT, onUp: () => {} });
+}
+
+async function nats(cluster: ClusterSettings): Promise<Link> {
+  const { NatsConnection } = await import('../../../effects/nats/connection.ts');
+  const { prefix } = cluster;
+  const names = { name: 'svc config check', inboxPrefix: `_INBOX_${prefix}`, openMsMax: ANSWER_MS_MAX };
+  let connection: { close(): Promise<void> } | undefined;
+  return {
+    address: cluster.nats.servers.map(redactUrl).join(', '),
+    trouble: undefined,
+    async open() {
+      connection = await NatsConnection.open({ ...natsOf(cluster), ...names, clock: systemClock, logger: SILENT });
+    },
+    close: () => connection?.close(),
+  };
 }
 
 /** The engine of a bridge. */
