@@ -36,6 +36,7 @@ interface BucketParts {
 }
 
 const WATCH_RETRY_MS = 500;
+const WATCH_CHECK_INTERVAL_MS = 3_000;
 /** What a create answers where the key exists. */
 const WRONG_LAST_SEQUENCE = 10_071;
 
@@ -133,16 +134,20 @@ export class Bucket {
    */
   watch(watch: BucketWatch): () => void {
     const { clock, logger } = this.#parts;
+    const progress = new WatchProgress();
     let isStopped = false;
     let stop = (): void => {};
     const follow = async (): Promise<void> => {
-      const entries = await this.#parts.kv.watch();
+      // Everything up to here is part of what is delivered first.
+      progress.begin(await this.#lastRevision());
+      const entries = await this.#kv.watch();
       stop = () => entries.stop();
       if (isStopped) return stop();
       watch.begin();
       let isComplete = false;
       for await (const entry of entries) {
         if (isStopped) return;
+        progress.delivered(entry.revision);
         this.#pass(watch, entryOf(entry));
         if (isComplete || !entry.isUpdate) continue;
         isComplete = true;
@@ -151,15 +156,51 @@ export class Bucket {
     };
     const followOn = (error?: unknown): void => {
       if (isStopped) return;
-      const reason = error instanceof Error ? error.message : 'it was closed';
+      const reason = error instanceof Error ? error.message : 'it was closed, or delivered nothing any more';
       logger.warn('The watch of a bucket ended and begins again', { bucket: this.name, reason });
       clock.after(WATCH_RETRY_MS, () => void follow().then(followOn, followOn));
     };
+    const stopChecks = clock.every(WATCH_CHECK_INTERVAL_MS, () => {
+      this.#lastRevision().then(
+        (revision) => {
+          // The server that delivered may be lost, which nothing reports.
+          if (progress.isStuckAt(revision)) stop();
+        },
+        () => {},
+      );
+    });
     void follow().then(followOn, followOn);
     return () => {
       isStopped = true;
+      stopChecks();
       stop();
     };
+  }
+
+  async #lastRevision(): Promise<number> {
+    return (await this.#kv.status()).streamInfo.state.last_seq;
+  }
+}
+
+/** How far a watch has come. */
+class WatchProgress {
+  #seen = 0;
+  #expected = 0;
+
+  begin(revision: number): void {
+    this.#seen = revision;
+    this.#expected = revision;
+  }
+
+  delivered(revision: number): void {
+    this.#seen = Math.max(this.#seen, revision);
+  }
+
+  /** Called now and then with the last revision: true if what was the last one before has still not been delivered. */
+  isStuckAt(revision: number): boolean {
+    const isStuck = this.#seen < this.#expected;
+    this.#expected = revision;
+    return isStuck;
   }
 }
 
