@@ -112,7 +112,9 @@ function absentValue(flag: Flag, env: Environment): FlagValue {
   const fromEnvironment = flag.env === undefined ? undefined : env[flag.env];
   // An empty variable counts as absent, as in the configuration file.
   if (flag.env !== undefined && fromEnvironment !== undefined && fromEnvironment !== '') {
-    return readFlag(flag, fromEnvironment, flag.env);
+    const isList = flag.kind === 'text' && flag.mayListAddresses === true;
+    const [first = fromEnvironment] = isList ? fromEnvironment.split(/,(?=wss?:)/) : [];
+    return readFlag(flag, first, flag.env);
   }
   return flag.fallback === undefined ? undefined : readFlag(flag, flag.fallback, 'The default');
 }

@@ -27,6 +27,8 @@ interface ValueFlagBase extends FlagBase {
 
 export interface TextFlag extends ValueFlagBase {
   readonly kind: 'text';
+  /** Its variable may hold several addresses, for workers; a command uses the first one. */
+  readonly mayListAddresses?: boolean;
 }
 
 /** May be repeated; the values in their order, none when it is absent. */
@@ -171,6 +173,7 @@ export const CONNECTION_FLAGS = {
     kind: 'text',
     placeholder: '<address>',
     env: 'SVC_URL',
+    mayListAddresses: true,
     fallback: 'ws://127.0.0.1:49134',
     help: 'Address of the engine.',
   },

@@ -24,6 +24,20 @@ async function startHttpPair(): Promise<HttpPair> {
   return { ...pair, urlA: `http://127.0.0.1:${portA}`, urlB: `http://127.0.0.1:${portB}` };
 }
 
+/** A route of a worker on B, and its status on the port of A. */
+async function serveList({ b, urlA }: HttpPair) {
+  const worker = connect(b.url);
+  worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
+  worker.registerTrigger({
+    type: 'http',
+    function_id: 'shop::list',
+    config: { api_path: 'orders', http_method: 'GET' },
+  });
+  const status = async (): Promise<number> => (await fetch(`${urlA}/orders`)).status;
+  await waitFor('the route is there', async () => (await status()) === 200);
+  return { worker, status };
+}
+
 describe('an HTTP route of a worker that is connected to another engine', () => {
   test('[CL18] answers on the ports of all engines', async () => {
     await using pair = await startHttpPair();
@@ -55,30 +69,14 @@ describe('an HTTP route of a worker that is connected to another engine', () => 
 
   test('[CL18] answers 503 on all engines for a moment after its worker has left, as on one engine', async () => {
     await using pair = await startHttpPair();
-    const worker = connect(pair.b.url);
-    worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
-    worker.registerTrigger({
-      type: 'http',
-      function_id: 'shop::list',
-      config: { api_path: 'orders', http_method: 'GET' },
-    });
-    const status = async () => (await fetch(`${pair.urlA}/orders`)).status;
-    await waitFor('the route is there', async () => (await status()) === 200);
+    const { worker, status } = await serveList(pair);
     await worker.shutdown();
     await waitFor('the route answers 503', async () => (await status()) === 503);
   });
 
   test('[CL14] answers 503 while its engine cannot be reached', async () => {
     await using pair = await startHttpPair();
-    const worker = connect(pair.b.url);
-    worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
-    worker.registerTrigger({
-      type: 'http',
-      function_id: 'shop::list',
-      config: { api_path: 'orders', http_method: 'GET' },
-    });
-    const status = async () => (await fetch(`${pair.urlA}/orders`)).status;
-    await waitFor('the route is there', async () => (await status()) === 200);
+    const { status } = await serveList(pair);
     await pair.nats.stop();
     await waitFor('the engine is out of reach', async () => (await status()) === 503);
     await pair.nats.start();

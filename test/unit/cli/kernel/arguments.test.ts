@@ -5,7 +5,10 @@ import { type FlagTable, OUTPUT_FLAGS } from '../../../../src/cli/kernel/flags.t
 
 const TABLE = {
   file: { kind: 'text', placeholder: '<file>', help: '' },
-  url: { kind: 'text', placeholder: '<address>', env: 'SVC_URL', fallback: 'ws://default', help: '' },
+  url: {
+    ...{ kind: 'text', placeholder: '<address>', env: 'SVC_URL', fallback: 'ws://default', help: '' },
+    mayListAddresses: true,
+  },
   repeat: { kind: 'count', placeholder: '<n>', min: 1, max: 10, fallback: '1', help: '' },
   timeout: { kind: 'duration', placeholder: '<duration>', maxMs: 3_600_000, help: '' },
   output: { kind: 'choice', short: 'o', placeholder: '<format>', choices: ['json', 'csv'], help: '' },
@@ -41,6 +44,8 @@ describe('forms of a flag', () => {
     expect(url([], {})).toBe('ws://default');
     expect(url([], { SVC_URL: 'ws://environment' })).toBe('ws://environment');
     expect(url([], { SVC_URL: '' })).toBe('ws://default');
+    // Workers have the addresses of several engines there.
+    expect(url([], { SVC_URL: 'ws://one?a=1,2,wss://two' })).toBe('ws://one?a=1,2');
     expect(url(['--url', 'ws://flag'], { SVC_URL: 'ws://environment' })).toBe('ws://flag');
   });
 });
