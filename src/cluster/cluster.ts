@@ -71,7 +71,7 @@ export class Cluster {
       if (context.settings.markKey === undefined) {
         context.quietTraces.adopt(await registrations.agree(MARK_KEY, context.quietTraces.key));
       }
-      await cluster.#begin();
+      await nats.retry('The engine cannot become a member of the cluster', () => cluster.#begin());
       const refusal = await cluster.#contradiction();
       if (refusal === undefined) return cluster;
       await cluster.close();
@@ -173,7 +173,10 @@ export class Cluster {
     const { nats, engines, registrations, reservations } = this.#parts;
     const engineId = random.key();
     const load = () => ({ callsInFlight: context.calls.openCount, isDraining: context.isDraining });
-    let early: string | undefined;
+    let loseEarly = (_reason: string): void => {};
+    const lostEarly = new Promise<never>((_resolve, reject) => {
+      loseEarly = (reason) => reject(new Error(reason));
+    });
     const identity = new Identity({
       ...{ context, engineId, engines, registrations, reservations },
       entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
@@ -181,12 +184,12 @@ export class Cluster {
       facts: () => ({ version, address: this.#address, shared: shared(), ...(zone !== undefined && { zone }) }),
       lost: (reason) => {
         if (this.#identity === identity) this.#lost(identity, reason);
-        else early = reason;
+        else loseEarly(reason);
       },
     });
     try {
-      await identity.start();
-      if (early !== undefined) throw new Error(early);
+      // An identity that is lost before it knows the others never does.
+      await Promise.race([identity.start(), lostEarly]);
     } catch (error) {
       identity.stop();
       identity.forget();

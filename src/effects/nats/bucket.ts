@@ -102,14 +102,22 @@ export class Bucket {
 
   /** For one operation. The client would keep it until NATS is back, when it may be wrong (K3). */
   get #kv(): KV {
+    return this.#reachable.kv;
+  }
+
+  get #streams(): JetStreamManager['streams'] {
+    return this.#reachable.manager.streams;
+  }
+
+  get #reachable(): BucketParts {
     const trouble = this.#parts.trouble();
     if (trouble !== undefined) throw new Error(`NATS is away: ${trouble}`);
-    return this.#parts.kv;
+    return this.#parts;
   }
 
   /** Removes all keys below `prefix.` without a trace: no watch reports it. */
   async purgeBelow(prefix: string): Promise<void> {
-    await this.#parts.manager.streams.purge(`KV_${this.name}`, { filter: `$KV.${this.name}.${prefix}.>` });
+    await this.#streams.purge(`KV_${this.name}`, { filter: `$KV.${this.name}.${prefix}.>` });
   }
 
   /** What one entry holds must not end the watch of all others. */
@@ -125,7 +133,7 @@ export class Bucket {
   /** Removes the marker of a deleted key. What was written to the key since stays. */
   async purgeMarker({ key, revision }: Pick<BucketEntry, 'key' | 'revision'>): Promise<void> {
     const filter = `$KV.${this.name}.${key}`;
-    await this.#parts.manager.streams.purge(`KV_${this.name}`, { filter, seq: revision + 1 });
+    await this.#streams.purge(`KV_${this.name}`, { filter, seq: revision + 1 });
   }
 
   /**

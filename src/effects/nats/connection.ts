@@ -138,7 +138,7 @@ export class NatsConnection {
    * such as without a leader or with too few servers.
    */
   async bucket(name: string, lifetimeMs?: number): Promise<Bucket> {
-    const { kv, replicas } = await tryFor(this.#options, `NATS cannot keep the bucket ${name}`, async () => {
+    const { kv, replicas } = await this.retry(`NATS cannot keep the bucket ${name}`, async () => {
       const opened = await new Kvm(this.#client).create(name, {
         history: 1,
         replicas: this.isClustered ? REPLICAS : 1,
@@ -153,6 +153,11 @@ export class NatsConnection {
     return new Bucket({ name, kv, manager: this.#manager, replicas, clock, logger, trouble });
   }
 
+  /** Repeats what fails until it succeeds; rejects with a `StartFailure` after 60 s, or where NATS refuses. */
+  retry<T>(what: string, attempt: () => Promise<T>): Promise<T> {
+    return tryFor(this.#options, what, attempt);
+  }
+
   /** Whether the bucket survives the loss of one server, as far as that is possible here. */
   isReplicated({ replicas }: Pick<Bucket, 'replicas'>): boolean {
     return !this.isClustered || replicas >= REPLICAS;
@@ -161,11 +166,6 @@ export class NatsConnection {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#client.close();
-  }
-
-  /** Sends what was published. */
-  async flush(): Promise<void> {
-    if (this.#trouble === undefined) await this.#client.flush();
   }
 
   async #watchStatus(): Promise<void> {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import type { Bucket, BucketEntry } from '../../../src/effects/nats/bucket.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { FakeClock } from '../../support/fakes/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -57,7 +57,7 @@ class Watched implements Disposable {
   }
 }
 
-describe('a bucket', () => {
+describe.skipIf(NO_NATS_SERVER)('a bucket', () => {
   test('[CL5] delivers what it holds, says when that is all, and then every change', async () => {
     await using opened = await open();
     const { bucket } = opened;

@@ -4,7 +4,7 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import { NatsCarrier } from '../../../src/effects/nats/carrier.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type CarrierPair, linkPair, testCarrier } from './carrier-contract.ts';
 
@@ -43,9 +43,11 @@ async function createPair(given?: NatsServer): Promise<CarrierPair> {
   };
 }
 
-testCarrier({ name: 'NATS', createPair });
+describe.skipIf(NO_NATS_SERVER)(NO_NATS_SERVER ?? 'over a NATS of the test', () =>
+  testCarrier({ name: 'NATS', createPair }),
+);
 
-describe('a carrier over NATS', () => {
+describe.skipIf(NO_NATS_SERVER)('a carrier over NATS', () => {
   test('[CL12] each engine learns how busy the other is, and whether it drains', async () => {
     await using pair = await createPair();
     const [a, b] = await linkPair(pair);

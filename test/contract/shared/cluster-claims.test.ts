@@ -6,25 +6,25 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
 import type { TickClaims } from '../../../src/modules/cron/claims.ts';
 import { clusterClaims } from '../../../src/modules/cron/cluster-claims.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, testTickClaims } from './tick-claims-contract.ts';
 
 const logger = createLogger({ level: 'error', format: 'default', clock: systemClock, write: () => {} });
 
-let server: NatsServer;
+let server: NatsServer | undefined;
 const connections: NatsConnection[] = [];
 
 beforeAll(async () => {
-  server = await NatsServer.start();
+  if (NO_NATS_SERVER === undefined) server = await NatsServer.start();
 });
 
 afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
-  await server[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
 });
 
-function createClaims(place: string, url = server.url): TickClaims {
+function createClaims(place: string, url = server?.url ?? ''): TickClaims {
   let connection: NatsConnection | undefined;
   const connect = async (): Promise<NatsConnection> => {
     connection ??= await NatsConnection.open({
@@ -48,13 +48,15 @@ function createClaims(place: string, url = server.url): TickClaims {
   });
 }
 
-testTickClaims({
-  name: 'the cluster',
-  newPlace: () => `t${randomUUID().slice(0, 8)}`,
-  create: (place) => createClaims(place),
+describe.skipIf(NO_NATS_SERVER)(NO_NATS_SERVER ?? 'in a NATS of the test', () => {
+  testTickClaims({
+    name: 'the cluster',
+    newPlace: () => `t${randomUUID().slice(0, 8)}`,
+    create: (place) => createClaims(place),
+  });
 });
 
-describe('claims in the cluster', () => {
+describe.skipIf(NO_NATS_SERVER)('claims in the cluster', () => {
   test('[CL22] no tick is won while NATS is away, and ticks are won again when it is back', {
     timeout: 60_000,
   }, async () => {

@@ -5,13 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { statusOf, waitForEngines, waitForFunction, waitForNoFunction } from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 const connect = sdkWorkers();
 
-describe('a call whose worker is connected to another engine', () => {
+describe.skipIf(NO_NATS_SERVER)('a call whose worker is connected to another engine', () => {
   test('[CL7] [CL11] is answered as one of the same engine is, a result and an error alike', async () => {
     await using pair = await startClusterPair();
     const caller = connect(pair.a.url);
@@ -142,7 +143,7 @@ describe('a call whose worker is connected to another engine', () => {
   });
 });
 
-describe('what an engine reports of its cluster', () => {
+describe.skipIf(NO_NATS_SERVER)('what an engine reports of its cluster', () => {
   test('[CL19] the engines, with their functions, and which of them it is', async () => {
     await using pair = await startClusterPair();
     const caller = connect(pair.a.url);

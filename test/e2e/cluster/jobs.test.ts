@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { startClusterEngine, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
 import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -24,7 +24,7 @@ const enqueue = (functionId: string, n: number) => ({
   action: { type: 'enqueue', queue: 'mail' } as const,
 });
 
-describe('jobs of a queue that engines share', () => {
+describe.skipIf(NO_NATS_SERVER)('jobs of a queue that engines share', () => {
   test('[CL25] run on the worker of another engine, each once, wherever they were enqueued', {
     timeout: 60_000,
   }, async () => {

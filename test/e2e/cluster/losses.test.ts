@@ -9,7 +9,7 @@ import {
   waitForFunction,
   waitForNoFunction,
 } from '../../support/cluster/cluster-engines.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import type { EngineProcess } from '../../support/engine/engine-process.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
@@ -42,7 +42,7 @@ const codeOf = async (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Object && 'code' in error ? String(error.code) : String(error)),
   );
 
-describe('an engine that is killed', () => {
+describe.skipIf(NO_NATS_SERVER)('an engine that is killed', () => {
   test('[CL13] [CL14] its calls end at once, its functions are unreachable, and after 6 s they are gone', async () => {
     await using two = await startTwo();
     const [one, other] = two.engines;
@@ -89,7 +89,7 @@ describe('an engine that is killed', () => {
   });
 });
 
-describe('a worker with the addresses of both engines', () => {
+describe.skipIf(NO_NATS_SERVER)('a worker with the addresses of both engines', () => {
   test('[CL23] [W4] connects to the other engine when its own is killed, and its functions are there again', async () => {
     await using two = await startTwo();
     const [one, other] = two.engines;
@@ -109,7 +109,7 @@ describe('a worker with the addresses of both engines', () => {
   });
 });
 
-describe('NATS that is lost', () => {
+describe.skipIf(NO_NATS_SERVER)('NATS that is lost', () => {
   test('[CL15] local calls are answered, others are unreachable, and all is well when it is back', {
     timeout: 120_000,
   }, async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { clusterYaml, statusOf } from '../../support/cluster/cluster-engines.ts';
-import { NatsServer } from '../../support/cluster/nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
@@ -14,7 +14,7 @@ const connect = sdkWorkers();
 
 const USERS = `authorization {users: [{user: "svc", password: "right"}]}`;
 
-describe('the start of an engine of a cluster', () => {
+describe.skipIf(NO_NATS_SERVER)('the start of an engine of a cluster', () => {
   test.each([
     ['svc-state', '', 'svc-state must not keep its data in a directory'],
     ['svc-stream', '{adapter: {name: kv, config: {store_method: in_memory}}}', 'in the memory of one engine'],

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
@@ -26,7 +27,7 @@ async function connectPage(urls: readonly string[]): Promise<RawWorker> {
   return page;
 }
 
-describe('a restricted connection of another engine', () => {
+describe.skipIf(NO_NATS_SERVER)('a restricted connection of another engine', () => {
   test('[CL20] [X9] cannot take the function of a trusted worker', async () => {
     await using pair = await startClusterPair({ workers: PORT_FOR_PAGES });
     connect(pair.a.url).registerFunction('pay::charge', () => 'trusted');

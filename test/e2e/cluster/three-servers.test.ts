@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
 import { clusterYaml, statusOf, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
@@ -36,7 +37,7 @@ function openConnection({ urls }: NatsCluster): Promise<NatsConnection> {
   });
 }
 
-describe('engines on three servers of NATS', () => {
+describe.skipIf(NO_NATS_SERVER)('engines on three servers of NATS', () => {
   test('[CL2] [CL15] calls are answered and registrations follow when the leader of a bucket is killed', {
     timeout: 180_000,
   }, async () => {

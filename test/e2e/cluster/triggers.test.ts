@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { waitForEngines, waitForFunction, waitForTriggers } from '../../support/cluster/cluster-engines.ts';
 import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { freePort } from '../../support/free-port.ts';
 import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
 import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
@@ -38,7 +39,7 @@ async function serveList({ b, urlA }: HttpPair) {
   return { worker, status };
 }
 
-describe('an HTTP route of a worker that is connected to another engine', () => {
+describe.skipIf(NO_NATS_SERVER)('an HTTP route of a worker that is connected to another engine', () => {
   test('[CL18] answers on the ports of all engines', async () => {
     await using pair = await startHttpPair();
     const worker = connect(pair.b.url);
@@ -86,7 +87,7 @@ describe('an HTTP route of a worker that is connected to another engine', () => 
 
 const EVENTS = { workers: '  - name: svc-pubsub\n' };
 
-describe('an event at one engine', () => {
+describe.skipIf(NO_NATS_SERVER)('an event at one engine', () => {
   test('[CL18] calls the function of a worker of another engine, once', async () => {
     await using pair = await startClusterPair(EVENTS);
     const got: unknown[] = [];
@@ -145,7 +146,7 @@ describe('an event at one engine', () => {
   });
 });
 
-describe('a schedule', () => {
+describe.skipIf(NO_NATS_SERVER)('a schedule', () => {
   test('[CL22] a schedule on both engines runs each tick once', { timeout: 60_000 }, async () => {
     await using pair = await startClusterPair({ workers: '  - name: svc-cron\n' });
     const moments: string[] = [];
@@ -164,7 +165,7 @@ describe('a schedule', () => {
   });
 });
 
-describe('a change of state in a shared Redis', () => {
+describe.skipIf(NO_NATS_SERVER)('a change of state in a shared Redis', () => {
   test('[CL18] calls the function of a worker of another engine, once', async () => {
     const prefix = newKeyPrefix();
     const store = `adapter: {name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${prefix}'}}`;

@@ -1,6 +1,6 @@
 // A NATS of the test, which it may stop and start again on the same port with the same data.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,12 @@ import { join } from 'node:path';
 import { takesConnections } from '../engine/takes-connections.ts';
 import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait-for.ts';
+
+/** Why tests of clusters cannot run here; `undefined` if they can. On CI they must run. */
+export const NO_NATS_SERVER =
+  process.env.CI !== undefined || spawnSync('nats-server', ['--version']).status === 0
+    ? undefined
+    : 'skipped: there is no nats-server (Debian: apt-get install nats-server)';
 
 export interface NatsServerOptions {
   readonly hasJetStream?: boolean;
