@@ -181,7 +181,11 @@ export class Cluster {
       ...{ context, engineId, engines, registrations, reservations },
       entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
-      facts: () => ({ version, address: this.#address, shared: shared(), ...(zone !== undefined && { zone }) }),
+      facts: () => ({
+        ...{ version, address: this.#address, shared: shared() },
+        ...(zone !== undefined && { zone }),
+        ...(context.channels.home !== undefined && { channels: context.channels.home }),
+      }),
       lost: (reason) => {
         if (this.#identity === identity) this.#lost(identity, reason);
         else loseEarly(reason);

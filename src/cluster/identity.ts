@@ -6,6 +6,7 @@
 
 import type { Carrier, LinkEvents } from '../effects/carrier.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
+import type { ChannelHome } from '../router/channels/channels.ts';
 import type { RouterContext } from '../router/context.ts';
 import { settleCallsOf } from '../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../router/remote/remote-engine.ts';
@@ -32,6 +33,8 @@ export interface IdentityOptions {
 export interface KnownEngine {
   readonly engine: RemoteEngine;
   facts: EngineFacts;
+  /** Its channels are out of reach from now on. */
+  readonly removeHome: () => void;
 }
 
 export class Identity {
@@ -113,6 +116,7 @@ export class Identity {
   /** The functions of other engines that it knew are gone. */
   forget(): void {
     this.#copy.stop();
+    for (const { removeHome } of this.known.values()) removeHome();
     this.known.clear();
   }
 
@@ -124,9 +128,11 @@ export class Identity {
   #came(id: string, facts: EngineFacts): void {
     const { context, carrier } = this.#options;
     const engine = new RemoteEngine(id, facts.zone, context.compact);
-    this.known.set(id, { engine, facts });
+    const { events, home } = this.#linkEvents(engine);
+    const removeHome = facts.channels === undefined ? () => {} : context.channels.addHome(facts.channels, home);
+    this.known.set(id, { engine, facts, removeHome });
     context.logger.info('An engine has joined the cluster', { engine: id, address: facts.address });
-    engine.attach(carrier.connect(id, this.#linkEvents(engine)));
+    engine.attach(carrier.connect(id, events));
     this.#copy.engineCame(engine);
   }
 
@@ -136,6 +142,7 @@ export class Identity {
     this.known.delete(id);
     this.#options.context.logger.info('An engine has left the cluster', { engine: id, address: known.facts.address });
     this.#copy.engineLeft(id);
+    known.removeHome();
     this.#options.carrier.disconnect(id);
   }
 
@@ -144,10 +151,10 @@ export class Identity {
     for (const listener of this.#options.context.functionListeners) listener();
   }
 
-  #linkEvents(engine: RemoteEngine): LinkEvents {
+  #linkEvents(engine: RemoteEngine): { events: LinkEvents; home: ChannelHome } {
     const { context } = this.#options;
     let frames = new ServeFrames(context, engine);
-    return {
+    const events: LinkEvents = {
       up: () => {
         engine.sessionChanged();
         frames = new ServeFrames(context, engine);
@@ -155,10 +162,18 @@ export class Identity {
       },
       down: (reason) => {
         engine.sessionChanged();
+        frames.channels.end();
         settleCallsOf(context, engine, reason);
         this.#reachChanged();
       },
       frames: (bytes) => frames.receive(bytes),
     };
+    const home: ChannelHome = {
+      get isUp() {
+        return frames.channels.isUp;
+      },
+      passOn: (end, pipe) => frames.channels.passOn(end, pipe),
+    };
+    return { events, home };
   }
 }

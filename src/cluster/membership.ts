@@ -20,6 +20,8 @@ export interface EngineFacts {
   readonly version: string;
   readonly address: string;
   readonly zone?: string;
+  /** What the ids of its channels end with. Absent: it passes no channels on. */
+  readonly channels?: string;
   /** Absent in the key of an engine that does not know it yet. */
   readonly shared?: SharedConfiguration;
 }

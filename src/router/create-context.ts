@@ -65,6 +65,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     portPolicies: new PortPolicies(),
     channels: new Channels({
       settings: options.channels,
+      home: settings.isInCluster ? random.uuid() : undefined,
       clock,
       random,
       logger,

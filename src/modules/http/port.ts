@@ -66,7 +66,7 @@ export class HttpPort {
       concurrency: new ConcurrencyLimit(config.concurrency_request_limit),
       restrictedConcurrency: new ConcurrencyLimit(restrictedLimitOf(config)),
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
-      openRequests: new OpenRequests(random.uuid()),
+      openRequests: new OpenRequests(router.channels.home ?? random.uuid()),
       globalMiddleware: middlewareOf(config),
       answerError: (exchange, answer, headers, cause) => this.#answerError(exchange, answer, headers, cause),
     };

@@ -172,7 +172,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       address,
       isAuthBusy: this.#authFunction?.isBusy === true,
       isKnownAddress: (known) => this.#workersByAddress.has(known),
-      isChannel: (id, key) => router.channels.knows(id, key),
+      isChannel: (id, key) => router.channels.mayConnect(id, key),
     });
     if (!admission.ok) return this.#refused(request, address, admission, admission.text);
     const target = channelTarget(request);
@@ -263,9 +263,9 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     };
   }
 
-  #channelEvents(socket: PeerSocket, subprotocol: string | undefined, { id, direction }: ChannelEnd): SocketEvents {
+  #channelEvents(socket: PeerSocket, subprotocol: string | undefined, end: ChannelEnd): SocketEvents {
     const keepsToCredit = subprotocol === SUBPROTOCOL_CHANNEL;
-    const events = this.#context.router.channels.connect({ id, direction, socket, keepsToCredit });
+    const events = this.#context.router.channels.connect({ ...end, socket, keepsToCredit });
     return {
       ...events,
       closed: (code, isOverlong) => {

@@ -14,6 +14,8 @@
 //   SHAPE           u32 number · a key list, JSON; towards the engine a request for its number     (from byte 8)
 //   ROUTE           u32 number · what all requests of a route have in common, JSON                 (from byte 8)
 //
+// Engines send each other one kind more: protocol/cluster/channel-message.ts.
+//
 // Payloads are JSON text, or packed: in the compact form of compact-layout.ts on `svc.compact.v2` and `svc.compact.v1`,
 // MessagePack on `svc.msgpack.v2`. On `svc.compact.v2` requests of HTTP triggers and their replies are records
 // (protocol/http/record-layout.ts). Code that only passes payloads on does not read them.

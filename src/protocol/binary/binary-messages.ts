@@ -5,6 +5,7 @@
 // typia-compiled validators. `MessageBuffer` writes messages one after the other into one growing buffer.
 
 import { isCallHeader, isResultHeader } from '../../generated/worker-frames.ts';
+import { CHANNEL_HEADER_BYTES, CHANNEL_KIND } from '../cluster/channel-message.ts';
 import type { ByteString } from '../json/byte-string.ts';
 import type { Payload } from '../payload/payload.ts';
 import { FLAG, HEADER_BYTES, KIND, NAMES_MAX } from './binary-layout.ts';
@@ -40,6 +41,16 @@ export interface ResultHeader {
   payloadEnd: number;
 }
 
+/** The positions of a message about an end of a channel. Its step and its code are checked by who handles it. */
+export interface ChannelHeader {
+  flags: number;
+  /** Of a close. */
+  code: number;
+  number: number;
+  start: number;
+  end: number;
+}
+
 export interface BatchVisitor {
   control(start: number, end: number): void;
   name(number: number, start: number, end: number): void;
@@ -47,6 +58,8 @@ export interface BatchVisitor {
   shape(start: number, end: number, number: number): void;
   call(header: Readonly<CallHeader>): void;
   result(header: Readonly<ResultHeader>): void;
+  /** Absent: such a message is refused, as one of an unknown kind. */
+  channel?(header: Readonly<ChannelHeader>): void;
   /** A message cannot be read: it and the rest of the frame are void. */
   refuse(reason: string): void;
   /** The same for a call or a result whose id can be read, because a caller waits for it. */
@@ -119,9 +132,15 @@ export class BatchReader {
       case KIND.control:
         visitor.control(at + HEADER_BYTES.control, end);
         return true;
+      case CHANNEL_KIND:
+        if (visitor.channel === undefined || end - at < CHANNEL_HEADER_BYTES) return refuseKind(bytes, at, visitor);
+        visitor.channel({
+          ...{ flags: bytes[at + 5] ?? 0, code: u16(bytes, at + 6), number: u32(bytes, at + 8) },
+          ...{ start: at + CHANNEL_HEADER_BYTES, end },
+        });
+        return true;
       default:
-        visitor.refuse(`unknown kind ${bytes[at + 4]} at byte ${at}`);
-        return false;
+        return refuseKind(bytes, at, visitor);
     }
   }
 
@@ -175,6 +194,11 @@ function refuseResult(bytes: Uint8Array, at: number, end: number, visitor: Batch
   const reason = `the header of a result at byte ${at} is invalid`;
   if (end - at < HEADER_BYTES.result) visitor.refuse(reason);
   else visitor.refuseResult(u32(bytes, at + 8), u32(bytes, at + 12), reason);
+  return false;
+}
+
+function refuseKind(bytes: Uint8Array, at: number, visitor: BatchVisitor): false {
+  visitor.refuse(`unknown kind ${bytes[at + 4]} at byte ${at}`);
   return false;
 }
 
@@ -254,6 +278,14 @@ export class MessageBuffer {
     const at = this.#begin(HEADER_BYTES.route + constants.length, KIND.route, 0, 0);
     putU32(this.#buffer, at + 8, number);
     this.#buffer.write(constants, at + HEADER_BYTES.route, 'latin1');
+  }
+
+  /** `code`: of a close. The content is read as `latin1` bytes where it is a text. */
+  channel(flags: number, code: number, number: number, content: ByteString | Uint8Array): void {
+    const at = this.#begin(CHANNEL_HEADER_BYTES + content.length, CHANNEL_KIND, flags, code);
+    putU32(this.#buffer, at + 8, number);
+    if (typeof content === 'string') this.#buffer.write(content, at + CHANNEL_HEADER_BYTES, 'latin1');
+    else this.#buffer.set(content, at + CHANNEL_HEADER_BYTES);
   }
 
   call(call: CallFields): void {

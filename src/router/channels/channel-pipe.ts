@@ -15,6 +15,7 @@ import { recordHeader } from '../../core/channels/held-frames.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { OpenSpillFile, SpillFile } from '../../effects/spill-file.ts';
 import {
+  type Credit,
   CreditAccount,
   CreditWindow,
   decodeCredit,
@@ -96,9 +97,9 @@ export class ChannelPipe {
   }
 
   /** A connection takes the reading end. */
-  connectReader(socket: EndSocket, keepsToCredit: boolean): SocketEvents {
+  connectReader(socket: EndSocket, keepsToCredit: boolean, firstCredit: Credit = READER_WINDOW): SocketEvents {
     if (!this.channel.take('read')) return this.#turnAway(socket);
-    const flow = keepsToCredit ? new CreditAccount(READER_WINDOW) : undefined;
+    const flow = keepsToCredit ? new CreditAccount(firstCredit) : undefined;
     this.#reader = { socket, flow };
     this.pump();
     return {

@@ -22,9 +22,10 @@ import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import { equalSecrets, type Random } from '../../effects/random.ts';
 import type { OpenSpillFile } from '../../effects/spill-file.ts';
+import type { Credit } from '../../protocol/frames/channel-credit.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
-import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
-import { ChannelPipe, type ChannelTrouble } from './channel-pipe.ts';
+import type { SocketEvents } from '../../transport/socket.ts';
+import { ChannelPipe, type ChannelTrouble, type EndSocket } from './channel-pipe.ts';
 
 export interface ChannelSettings {
   readonly channelsMax: number;
@@ -38,6 +39,8 @@ export interface ChannelSettings {
 
 export interface ChannelsOptions {
   readonly settings: ChannelSettings;
+  /** What the ids of this engine's channels end with, where other engines pass their ends on. */
+  readonly home: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -54,10 +57,20 @@ export interface ChannelRef {
 
 export interface EndConnection {
   readonly id: string;
+  readonly key: string;
   readonly direction: Direction;
-  readonly socket: PeerSocket;
+  readonly socket: EndSocket;
   /** It asked for `svc.channel.v1`. */
   readonly keepsToCredit: boolean;
+  /** Of a reader. */
+  readonly firstCredit?: Credit;
+}
+
+/** Another engine, which has channels of its own. */
+export interface ChannelHome {
+  readonly isUp: boolean;
+  /** `pipe`: from a client of this engine to the channel there, or back. */
+  passOn(end: Pick<EndConnection, 'id' | 'key' | 'direction'>, pipe: ChannelPipe): void;
 }
 
 /**
@@ -83,6 +96,10 @@ export class Channels {
   readonly #restrictedMemory: NamedBudget;
   readonly #restrictedFiles: NamedBudget;
   readonly #pipes = new Map<string, ChannelPipe>();
+  /** Other engines, by what the ids of their channels end with. */
+  readonly #homes = new Map<string, ChannelHome>();
+  /** Between a client of this engine and a channel of another one. */
+  readonly #passing = new Set<ChannelPipe>();
   /** How many channels restricted connections created. */
   #restrictedCount = 0;
   #stopExpiry: (() => void) | undefined;
@@ -108,13 +125,11 @@ export class Channels {
   ): { readonly writer: ChannelRef; readonly reader: ChannelRef } {
     const { random, clock } = this.#options;
     const share = rights && this.#shareOf(rights);
-    if (this.#pipes.size >= this.#options.settings.channelsMax) {
-      const text = `There are ${this.#pipes.size} channels already (limits.engine.channels)`;
-      this.#refuse('too_many', new Refusal('OVERLOADED', text));
-    }
+    if (this.#isFull) this.#refuse('too_many', new Refusal('OVERLOADED', this.#fullText));
     const tooFast = share?.charge(clock.monotonicMs());
     if (tooFast !== undefined) this.#refuse('per_second', tooFast);
-    const [id, key] = [random.uuid(), random.uuid()];
+    const { home } = this.#options;
+    const [id, key] = [home === undefined ? random.uuid() : `${random.uuid()}-${home}`, random.uuid()];
     const { channel } = this.#open(id, key, bufferSize, share);
     if (share !== undefined) {
       share.channels.add(channel);
@@ -125,33 +140,48 @@ export class Channels {
     return { writer: { ...ref, direction: 'write' }, reader: { ...ref, direction: 'read' } };
   }
 
-  /** Whether the channel exists and has that key. */
-  knows(id: string, key: string): boolean {
+  /** Whether this engine has the channel, and it has that key. */
+  has(id: string, key: string): boolean {
     const known = this.#pipes.get(id)?.channel.details.key ?? this.#findOffer(id)?.key;
     return known !== undefined && equalSecrets(key, known);
   }
 
-  /** A client that knows the key connected to an end. Returns what its transport has to call. */
-  connect({ id, direction, socket, keepsToCredit }: EndConnection): SocketEvents {
-    const pipe = this.#pipes.get(id) ?? this.#accept(id);
-    if (pipe === undefined) {
-      // The channel ended after the check whether the client may connect.
-      socket.close(CLOSE_CODES.otherEndGone, 'the channel has ended');
-      return { message: () => {}, heard: () => {}, closed: () => {} };
-    }
-    return direction === 'write'
-      ? pipe.connectWriter(socket, keepsToCredit)
-      : pipe.connectReader(socket, keepsToCredit);
+  /** The same for a client that asks for an end. A channel of another engine is judged there. */
+  mayConnect(id: string, key: string): boolean {
+    return this.has(id, key) || this.#homeOf(id)?.isUp === true;
   }
 
-  /** The number of channels. */
+  /** A client connected to an end that it may have. Returns what its transport has to call. */
+  connect(end: EndConnection): SocketEvents {
+    const pipe = this.#pipes.get(end.id) ?? this.#accept(end.id);
+    if (pipe !== undefined) return connectTo(pipe, end);
+    const home = this.#homeOf(end.id);
+    if (home?.isUp === true) return this.#passOn(home, end);
+    // The channel ended after the check whether the client may connect.
+    return turnAway(end.socket, CLOSE_CODES.otherEndGone, 'the channel has ended');
+  }
+
+  /** What the ids of this engine's channels end with. */
+  get home(): string | undefined {
+    return this.#options.home;
+  }
+
+  /** Ends of channels whose ids end so lie on that engine, until the returned function is called. */
+  addHome(suffix: string, home: ChannelHome): () => void {
+    this.#homes.set(suffix, home);
+    return () => {
+      if (this.#homes.get(suffix) === home) this.#homes.delete(suffix);
+    };
+  }
+
+  /** The number of channels, and of ends that it passes on. */
   get count(): number {
-    return this.#pipes.size;
+    return this.#pipes.size + this.#passing.size;
   }
 
   /** Whether a reader is still being sent frames of a writer that has left. */
   get isDelivering(): boolean {
-    return [...this.#pipes.values()].some(({ channel }) => channel.isDelivering);
+    return this.#all().some(({ channel }) => channel.isDelivering);
   }
 
   /** A restricted connection ended: no client is left that could pass on the untaken ends of its channels. */
@@ -166,7 +196,7 @@ export class Channels {
 
   /** Closes every connection and forgets all channels. */
   stop(): void {
-    for (const pipe of [...this.#pipes.values()]) pipe.end(CLOSE_CODES.goingAway, 'the engine is shutting down');
+    for (const pipe of this.#all()) pipe.end(CLOSE_CODES.goingAway, 'the engine is shutting down');
     this.#stopExpiry?.();
     this.#stopExpiry = undefined;
   }
@@ -192,6 +222,36 @@ export class Channels {
     throw refusal;
   }
 
+  #all(): ChannelPipe[] {
+    return [...this.#pipes.values(), ...this.#passing];
+  }
+
+  get #isFull(): boolean {
+    return this.count >= this.#options.settings.channelsMax;
+  }
+
+  get #fullText(): string {
+    return `There are ${this.count} channels already (limits.engine.channels)`;
+  }
+
+  #homeOf(id: string): ChannelHome | undefined {
+    return this.#homes.get(id.slice(-HOME_CHARS));
+  }
+
+  #passOn(home: ChannelHome, end: EndConnection): SocketEvents {
+    const { id, key, direction } = end;
+    if (this.#isFull) {
+      this.#options.counters.count('channels.refused', 'too_many');
+      return turnAway(end.socket, CLOSE_CODES.tryAgainLater, this.#fullText);
+    }
+    const channel = this.#newChannel(id, key, undefined, undefined);
+    const pipe = this.#createPipe(channel, undefined, () => this.#passing.delete(pipe));
+    this.#passing.add(pipe);
+    const events = connectTo(pipe, end);
+    home.passOn({ id, key, direction }, pipe);
+    return events;
+  }
+
   #accept(id: string): ChannelPipe | undefined {
     const offer = this.#findOffer(id);
     if (offer === undefined) return undefined;
@@ -201,9 +261,24 @@ export class Channels {
   }
 
   #open(id: string, key: string, bufferSize: number | null | undefined, share: ChannelShare | undefined): ChannelPipe {
+    const channel = this.#newChannel(id, key, bufferSize, share);
+    const pipe = this.#createPipe(channel, share, () => {
+      this.#pipes.delete(id);
+      if (share?.channels.delete(channel) === true) this.#restrictedCount--;
+    });
+    this.#pipes.set(id, pipe);
+    return pipe;
+  }
+
+  #newChannel(
+    id: string,
+    key: string,
+    bufferSize: number | null | undefined,
+    share: ChannelShare | undefined,
+  ): Channel {
     const { settings, clock } = this.#options;
     const own = share && [{ name: 'limits.browser.channel_bytes', budget: share.bytes }];
-    const channel = new Channel(
+    return new Channel(
       { id, key, framesMax: clampBufferSize(bufferSize), createdMs: clock.monotonicMs() },
       {
         memoryBytesMax: settings.bufferBytesMax,
@@ -212,12 +287,9 @@ export class Channels {
         fileBudget: new JointBudget(own ? [...own, this.#restrictedFiles, this.#allFiles] : [this.#allFiles]),
       },
     );
-    const pipe = this.#createPipe(channel, share);
-    this.#pipes.set(id, pipe);
-    return pipe;
   }
 
-  #createPipe(channel: Channel, share: ChannelShare | undefined): ChannelPipe {
+  #createPipe(channel: Channel, share: ChannelShare | undefined, ended: () => void): ChannelPipe {
     const { settings, clock, openSpillFile } = this.#options;
     const { id } = channel.details;
     return new ChannelPipe(channel, {
@@ -228,10 +300,7 @@ export class Channels {
       openSpillFile,
       clock,
       note: (what, detail) => this.#note(id, what, detail),
-      ended: () => {
-        this.#pipes.delete(id);
-        if (share?.channels.delete(channel) === true) this.#restrictedCount--;
-      },
+      ended,
     });
   }
 
@@ -255,6 +324,17 @@ export class Channels {
   }
 }
 
+function connectTo(pipe: ChannelPipe, { direction, socket, keepsToCredit, firstCredit }: EndConnection): SocketEvents {
+  return direction === 'write'
+    ? pipe.connectWriter(socket, keepsToCredit)
+    : pipe.connectReader(socket, keepsToCredit, firstCredit);
+}
+
+function turnAway(socket: EndSocket, code: number, reason: string): SocketEvents {
+  socket.close(code, reason);
+  return { message: () => {}, heard: () => {}, closed: () => {} };
+}
+
 function budgetOf(name: string, bytesMax: number): NamedBudget {
   return { name, budget: new ByteBudget(bytesMax) };
 }
@@ -263,6 +343,8 @@ function half(all: number): number {
   return Math.floor(all / 2);
 }
 
+/** A UUID. */
+const HOME_CHARS = 36;
 const MEMORY_LIMIT = 'limits.engine.channel_buffers_bytes';
 const FILES_LIMIT = 'limits.engine.channel_spills_bytes';
 const EXPIRY_CHECK_MS = 60_000;

@@ -12,7 +12,7 @@ import type { Reachable } from '../../core/cluster/select-engine.ts';
 import type { Link } from '../../effects/carrier.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
-import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { type ByteString, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
 import { type CallOrder, type Outcome, outcomeOf } from '../calls/call.ts';
@@ -125,6 +125,11 @@ export class RemoteEngine implements Executor, Reachable {
     const frames = this.#link?.open();
     if (isReadable) frames?.result(slot, generation, sentForm(payload), error !== undefined, isUnhanded === true);
     else frames?.result(slot, generation, unreadableAnswer(payload), true);
+  }
+
+  /** About an end of a channel that lies on one of the two engines. */
+  sendChannel(flags: number, code: number, number: number, content: ByteString | Uint8Array): void {
+    this.#link?.open()?.channel(flags, code, number, content);
   }
 
   readonly #sendShape = (number: number): boolean => {

@@ -11,6 +11,7 @@ import {
   BatchReader,
   type BatchVisitor,
   type CallHeader,
+  type ChannelHeader,
   type ResultHeader,
 } from '../../protocol/binary/binary-messages.ts';
 import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
@@ -25,6 +26,7 @@ import { settle } from '../calls/in-flight.ts';
 import { invoke, refuse } from '../calls/invoke.ts';
 import type { RouterContext } from '../context.ts';
 import { relayAgain } from './relayed-calls.ts';
+import { RemoteChannels } from './remote-channels.ts';
 import type { RelayedOrigin, RemoteEngine } from './remote-engine.ts';
 
 export class ServeFrames implements BatchVisitor {
@@ -36,11 +38,14 @@ export class ServeFrames implements BatchVisitor {
   readonly #shapes: { readonly shape: Shape; readonly number: number | undefined }[] = [];
   readonly #numberFor = (number: number): number | undefined => this.#shapes[number]?.number;
   readonly #decoder = new CompactDecoder(nodeText, (number) => this.#shapes[number]?.shape);
+  /** Ends of channels in this session. */
+  readonly channels: RemoteChannels;
   #message: Buffer = Buffer.alloc(0);
 
   constructor(context: RouterContext, engine: RemoteEngine) {
     this.#context = context;
     this.#engine = engine;
+    this.channels = new RemoteChannels(engine, context.channels);
   }
 
   receive(bytes: Buffer): void {
@@ -100,6 +105,10 @@ export class ServeFrames implements BatchVisitor {
     if (isUnhanded && relayAgain(this.#context, this.#engine, call)) return;
     const payload = this.#payload(flags, payloadStart, payloadEnd);
     settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload, isUnhanded } : { result: payload });
+  }
+
+  channel(header: Readonly<ChannelHeader>): void {
+    this.channels.take(header, this.#message);
   }
 
   control(): void {

@@ -91,7 +91,7 @@ export function openChannel(engine: EngineInMemory, bufferSize?: number) {
   const dial = (direction: 'read' | 'write', { credit = false, eager = false }: DialOptions) =>
     new ChannelEnd((socket) => {
       socket.isEager = eager;
-      return channels.connect({ id, direction, socket, keepsToCredit: credit });
+      return channels.connect({ id, key: '', direction, socket, keepsToCredit: credit });
     });
   return {
     id,

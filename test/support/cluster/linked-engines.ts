@@ -6,6 +6,7 @@ import { settleCallsOf } from '../../../src/router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../../../src/router/remote/remote-engine.ts';
 import { ServeFrames } from '../../../src/router/remote/serve-frames.ts';
 import { EngineInMemory } from '../engine/engine-in-memory.ts';
+import { SeededRandom } from '../random/seeded-random.ts';
 
 class LinkInMemory implements Link {
   isUp = true;
@@ -27,16 +28,23 @@ class LinkInMemory implements Link {
 
 /** One engine, and how it sees the other. */
 export class LinkedEngine {
-  readonly engine = new EngineInMemory();
+  readonly engine: EngineInMemory;
   readonly link = new LinkInMemory();
   readonly other: RemoteEngine;
   readonly serve: ServeFrames;
 
-  constructor(otherId: string) {
+  constructor(otherId: string, seed: number) {
+    this.engine = new EngineInMemory({ settings: { isInCluster: true }, random: new SeededRandom(seed) });
     const { context } = this.engine;
     this.other = new RemoteEngine(otherId, undefined, context.compact);
     this.other.attach(this.link);
     this.serve = new ServeFrames(context, this.other);
+  }
+
+  /** It passes ends of the other engine's channels on. */
+  passesOnTo({ engine }: LinkedEngine): void {
+    const { home = '' } = engine.context.channels;
+    this.engine.context.channels.addHome(home, this.serve.channels);
   }
 
   /** The other engine reaches the function. */
@@ -48,13 +56,19 @@ export class LinkedEngine {
   lose(): void {
     this.link.isUp = false;
     this.other.sessionChanged();
+    this.serve.channels.end();
     settleCallsOf(this.engine.context, this.other, 'lost');
   }
 }
 
 export class LinkedPair implements Disposable {
-  readonly a = new LinkedEngine('b');
-  readonly b = new LinkedEngine('a');
+  readonly a = new LinkedEngine('b', 1);
+  readonly b = new LinkedEngine('a', 2);
+
+  constructor() {
+    this.a.passesOnTo(this.b);
+    this.b.passesOnTo(this.a);
+  }
 
   /** Passes frames in both directions until none are left. */
   pass(): void {

@@ -210,9 +210,9 @@ function make(caller: TestWorker): Made {
 }
 
 function knows(engine: EngineInMemory, { channel_id, access_key }: ChannelRef): boolean {
-  return engine.context.channels.knows(channel_id, access_key);
+  return engine.context.channels.has(channel_id, access_key);
 }
 
 function dial(engine: EngineInMemory, { channel_id: id, direction }: ChannelRef, keepsToCredit = false): ChannelEnd {
-  return new ChannelEnd((socket) => engine.context.channels.connect({ id, direction, socket, keepsToCredit }));
+  return new ChannelEnd((socket) => engine.context.channels.connect({ id, key: '', direction, socket, keepsToCredit }));
 }

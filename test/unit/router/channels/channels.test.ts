@@ -17,10 +17,10 @@ describe('making a channel', () => {
     const { writer, reader } = result as ReturnType<typeof engine.context.channels.create>;
     expect(reader).toEqual({ ...writer, direction: 'read' });
     expect(writer.access_key).not.toBe(writer.channel_id);
-    expect(engine.context.channels.knows(writer.channel_id, writer.access_key)).toBe(true);
-    expect(engine.context.channels.knows(writer.channel_id, writer.channel_id)).toBe(false);
-    expect(engine.context.channels.knows(writer.access_key, writer.access_key)).toBe(false);
-    expect(engine.context.channels.knows(writer.channel_id, '')).toBe(false);
+    expect(engine.context.channels.has(writer.channel_id, writer.access_key)).toBe(true);
+    expect(engine.context.channels.has(writer.channel_id, writer.channel_id)).toBe(false);
+    expect(engine.context.channels.has(writer.access_key, writer.access_key)).toBe(false);
+    expect(engine.context.channels.has(writer.channel_id, '')).toBe(false);
   });
 
   test.each([undefined, {}, { buffer_size: null }, { buffer_size: 1e9 }, { buffer_size: -1 }])(
@@ -56,7 +56,7 @@ describe('making a channel', () => {
     const { result } = caller.answerTo(caller.invoke('engine::channels::create'));
     const { channel_id, access_key } = (result as ReturnType<typeof engine.context.channels.create>).writer;
     caller.drop();
-    expect(engine.context.channels.knows(channel_id, access_key)).toBe(true);
+    expect(engine.context.channels.has(channel_id, access_key)).toBe(true);
   });
 });
 
@@ -212,7 +212,7 @@ describe('the end of a channel', () => {
     engine.advance(5 * MINUTE - 1);
     expect(engine.context.channels.count).toBe(3);
     engine.advance(MINUTE);
-    expect(engine.context.channels.knows(unused.id, unused.key)).toBe(false);
+    expect(engine.context.channels.has(unused.id, unused.key)).toBe(false);
     expect(writer.socket.farewell).toMatchObject({ code: 4420, reason: expect.stringContaining('5 minutes') });
     expect(pair.every(({ socket }) => socket.isOpen)).toBe(true);
     expect(engine.count('channels.trouble', 'never_taken')).toBe(2);
