@@ -13,6 +13,8 @@ export interface BucketWriterOptions {
   readonly keyOf: (entry: string) => string;
   /** `undefined`: the entry should not be there. */
   readonly wantedOf: (entry: string) => string | undefined;
+  /** The value that was wanted has this revision. */
+  readonly written?: (entry: string, revision: number) => void;
 }
 
 /** Writes that wait for their confirmation at a time. */
@@ -68,8 +70,9 @@ export class BucketWriter {
     if (value === this.#written.get(entry)) return;
     this.#writing.add(entry);
     try {
-      if (value === undefined) await bucket.delete(keyOf(entry));
-      else await bucket.put(keyOf(entry), value);
+      const revision = value === undefined ? undefined : await bucket.put(keyOf(entry), value);
+      if (revision === undefined) await bucket.delete(keyOf(entry));
+      else this.#options.written?.(entry, revision);
       this.known(entry, value);
     } catch {
       await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));

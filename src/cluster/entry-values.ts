@@ -7,6 +7,10 @@ export interface FunctionValue {
   readonly id?: string;
   /** Rules about metadata read it. */
   readonly metadata?: string;
+  /** Where the order of registrations counts: the newest worker of the engine. */
+  readonly by?: string;
+  /** Where it counts: the revision in which the registration was first written, if not in this one. */
+  readonly first?: number;
 }
 
 /** A name that no restricted connection may take. */
@@ -18,6 +22,8 @@ export interface ReservationValue {
 /** A trigger of a trusted worker. */
 export interface TriggerValue {
   readonly id?: string;
+  /** The revision in which it was first written, if not in this one. */
+  readonly first?: number;
   /** The connection that registered it: equal triggers of different owners count once. */
   readonly owner: string;
   /** The owner uses an SDK of the engine. */

@@ -158,6 +158,7 @@ export class Identity {
       up: () => {
         engine.sessionChanged();
         frames = new ServeFrames(context, engine);
+        this.#copy.engineUp(engine);
         this.#reachChanged();
       },
       down: (reason) => {

@@ -5,7 +5,9 @@ import { keyPart } from '../core/cluster/bucket-keys.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { byteStringToText, type RawJson } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
+import { withdrawDuplicate } from '../router/registrations/functions.ts';
 import { Session } from '../router/session/session.ts';
+import { reordered } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
 import type { FunctionValue, TriggerValue } from './entry-values.ts';
 
@@ -25,6 +27,8 @@ export class Publisher {
   readonly #options: PublisherOptions;
   /** Its entries are `<kind>.<id>`. */
   readonly #writer: BucketWriter;
+  /** By entry, the registration that is being written for the first time. */
+  readonly #unordered = new Map<string, { order?: number | undefined }>();
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -34,6 +38,7 @@ export class Publisher {
       ...{ bucket, clock },
       keyOf: (entry) => `${engineId}.${entry[0]}.${keyPart(entry.slice(2)).part}`,
       wantedOf: (entry) => this.#valueOf(entry),
+      written: (entry, revision) => this.#written(entry, revision),
     });
     this.#writer = writer;
     functions.onWorkersChanged = (id) => writer.note(`${FUNCTION}.${id}`);
@@ -71,7 +76,11 @@ export class Publisher {
     const entry = this.#options.context.functions.get(id);
     if (entry?.kind !== 'worker') return undefined;
     const index = entry.executors.findLastIndex(({ access }) => access === undefined);
-    return index < 0 ? undefined : { ...textOf('metadata', entry.specs[index]?.metadata) };
+    const [executor, spec] = [entry.executors[index], entry.specs[index]];
+    if (executor === undefined || spec === undefined) return undefined;
+    const value = textOf('metadata', spec.metadata);
+    if (entry.balance === 'least_in_flight') return value;
+    return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
   }
 
   #triggerValue(id: string): TriggerValue | undefined {
@@ -80,7 +89,27 @@ export class Publisher {
     const { owner, type, functionId, config, metadata } = binding;
     if (!(owner instanceof Session) || owner.access !== undefined) return undefined;
     const registration = { type, function_id: functionId, config: byteStringToText(config) };
-    return { owner: owner.workerId, sdk: owner.isOwnSdk, ...registration, ...textOf('metadata', metadata) };
+    const order = this.#orderOf(`${TRIGGER}.${id}`, binding);
+    return { owner: owner.workerId, sdk: owner.isOwnSdk, ...registration, ...textOf('metadata', metadata), ...order };
+  }
+
+  /** A registration keeps its order when it is written again, also by the next identity of the engine. */
+  #orderOf(entry: string, registration: { order?: number | undefined }): { first?: number } {
+    if (registration.order !== undefined) return { first: registration.order };
+    this.#unordered.set(entry, registration);
+    return {};
+  }
+
+  #written(entry: string, revision: number): void {
+    const registration = this.#unordered.get(entry);
+    if (registration === undefined) return;
+    this.#unordered.delete(entry);
+    registration.order = revision;
+    const { context } = this.#options;
+    const id = entry.slice(2);
+    if (entry.startsWith(FUNCTION)) return withdrawDuplicate(context, id);
+    const binding = context.triggers.binding(id);
+    if (binding !== undefined) reordered(context, binding);
   }
 }
 

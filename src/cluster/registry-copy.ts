@@ -9,15 +9,15 @@ import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
-import { withdrawFromRestricted } from '../router/registrations/functions.ts';
+import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
 import { bind, unbind } from '../router/triggers/triggers.ts';
 import type { TriggerValue } from './entry-values.ts';
 
 type Registration =
-  | { readonly kind: 'function'; readonly id: string; readonly metadata: RawJson | undefined }
-  | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue };
+  | { readonly kind: 'function'; readonly id: string; readonly metadata: RawJson | undefined; readonly order: number }
+  | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number };
 
 export class RegistryCopy implements BucketWatch {
   readonly #context: RouterContext;
@@ -54,11 +54,16 @@ export class RegistryCopy implements BucketWatch {
     this.#delivered = new Set();
   }
 
-  entry({ key, value }: BucketEntry): void {
+  /** A session with the engine begins: what it offers counts again. */
+  engineUp(engine: RemoteEngine): void {
+    for (const id of engine.functions) withdrawDuplicate(this.#context, id);
+  }
+
+  entry({ key, value, revision }: BucketEntry): void {
     const engineId = key.slice(0, Math.max(0, key.indexOf('.')));
     if (engineId === '' || engineId === this.#ownId) return;
     this.#delivered.add(key);
-    const registration = value === undefined ? undefined : readRegistration(key, value);
+    const registration = value === undefined ? undefined : readRegistration(key, value, revision);
     if (registration === undefined) return this.#drop(engineId, key);
     const known = this.#registrations.get(engineId) ?? new Map<string, Registration>();
     this.#registrations.set(engineId, known.set(key, registration));
@@ -90,10 +95,12 @@ export class RegistryCopy implements BucketWatch {
   #enter(engine: RemoteEngine, registration: Registration): void {
     const { functions, announce } = this.#context;
     const { id } = registration;
-    if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value);
+    if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value, registration.order);
+    const { metadata, order } = registration;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id);
-    if (functions.offerRemotely(id, { engine, metadata: registration.metadata })) announce.functionsChanged();
+    if (functions.offerRemotely(id, { engine, metadata, order })) announce.functionsChanged();
+    withdrawDuplicate(this.#context, id);
   }
 
   #remove(engine: RemoteEngine, { kind, id }: Registration): void {
@@ -110,7 +117,7 @@ export class RegistryCopy implements BucketWatch {
     if (functions.withdrawRemotely(id, engine)) announce.functionsChanged();
   }
 
-  #bind(engine: RemoteEngine, id: string, value: TriggerValue): void {
+  #bind(engine: RemoteEngine, id: string, value: TriggerValue, order: number): void {
     const owner = this.#ownerOf(engine, value);
     owner.triggers.add(owner.idOf(id));
     bind(this.#context, {
@@ -120,6 +127,7 @@ export class RegistryCopy implements BucketWatch {
       config: rawOf(value.config),
       metadata: value.metadata === undefined ? undefined : rawOf(value.metadata),
       owner,
+      order,
     });
   }
 
@@ -133,16 +141,16 @@ export class RegistryCopy implements BucketWatch {
 }
 
 /** `undefined`: not an entry that this version knows. */
-function readRegistration(key: string, text: string): Registration | undefined {
+function readRegistration(key: string, text: string, revision: number): Registration | undefined {
   const [, kind, part] = key.split('.');
   if (part === undefined) return undefined;
   const value = parseRawJson(rawOf(text));
   if (kind === 'f' && isFunctionValue(value)) {
-    const { id = textOfPart(part), metadata } = value;
-    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata) };
+    const { id = textOfPart(part), metadata, first: order = revision } = value;
+    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata), order };
   }
   return kind === 't' && isTriggerValue(value)
-    ? { kind: 'trigger', id: value.id ?? textOfPart(part), value }
+    ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }
     : undefined;
 }
 

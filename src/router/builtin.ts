@@ -105,6 +105,8 @@ export interface ModuleTriggerType {
   details?(binding: Binding): Readonly<Record<string, unknown>>;
   /** The payload of a firing that a person starts by hand without giving one. */
   sample?(binding: Binding, nowMs: number): unknown;
+  /** The order of a binding that was `bound` has changed. */
+  reordered?(binding: Binding): void;
   /** A binding that was `bound` is gone: removed, replaced, or its connection ended. */
   unbound?(binding: Binding, removal: Removal): void;
 }

@@ -17,12 +17,16 @@ export interface FunctionSpec {
   readonly requestFormat: RawJson | undefined;
   readonly responseFormat: RawJson | undefined;
   readonly metadata: RawJson | undefined;
+  /** Among all registrations of a cluster: a higher one is newer. Absent: newer than those that have one. */
+  order?: number;
 }
 
 /** Another engine of the cluster reaches the function. */
 export interface RemoteOffer<R> {
   readonly engine: R;
   readonly metadata: RawJson | undefined;
+  /** Of its newest registration. */
+  readonly order: number;
 }
 
 /** `R`: another engine of the cluster. */
@@ -175,6 +179,14 @@ export class FunctionTable<E extends Executor, B, R = never> {
     if (executors.length > 0 || remotes.length > 0) return false;
     this.#entries.delete(id);
     return true;
+  }
+
+  /** With `newest`: the engine that has a newer registration than this one. */
+  newestElsewhere({ balance, remotes, specs }: WorkerFunction<E, R>): R | undefined {
+    if (remotes.length === 0 || balance !== 'newest') return undefined;
+    const newest = remotes.reduce((one, other) => (other.order > one.order ? other : one));
+    const own = specs.at(-1);
+    return own === undefined || newest.order > (own.order ?? Number.POSITIVE_INFINITY) ? newest.engine : undefined;
   }
 
   select(entry: WorkerFunction<E, R>): E | undefined {

@@ -51,11 +51,15 @@ export interface TriggerBinding<O> {
   /** Why it was refused, or why its last firing never reached the handler. */
   error: string | undefined;
   lastFiredAtMs: number | undefined;
+  /** Among all triggers of a cluster: a higher one is newer. `undefined`: newer than those that have one. */
+  order: number | undefined;
   /** A digest of its effect and its settings; built when it is first compared. */
   face: string | undefined;
 }
 
-export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'>;
+export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId' | 'config' | 'metadata' | 'owner'> & {
+  readonly order?: number;
+};
 
 export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** Called when a trigger was added, removed, or judged. */
@@ -152,6 +156,7 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     const replaced = this.#bindings.get(binding.id);
     if (replaced !== undefined) this.remove(replaced);
     const added: TriggerBinding<O> = {
+      order: undefined,
       ...binding,
       settings: binding.config,
       conditionFunctionId: undefined,

@@ -16,7 +16,7 @@ import { decodeSegment, type RoutePattern } from './route-pattern.ts';
 export interface Route<B> {
   readonly method: string;
   readonly pattern: RoutePattern;
-  /** Oldest first; the last one is called. */
+  /** In their order; the last one is called. */
   readonly owners: B[];
   /** When the last owner left; `undefined` while there is one. */
   withdrawnMs: number | undefined;
@@ -29,6 +29,12 @@ export class RouteTable<B> {
   readonly #trie = new RouteTrie<Route<B>>();
   readonly #routes = new Set<Route<B>>();
   readonly #ofOwner = new Map<B, Route<B>>();
+  readonly #orderOf: (owner: B) => number;
+
+  /** `orderOf`: owners of a higher order are newer; of one order, those that came later. */
+  constructor(orderOf: (owner: B) => number = () => 0) {
+    this.#orderOf = orderOf;
+  }
 
   /** The route that conflicts with a new one: it matches the same paths under different parameter names. */
   conflict(method: string, pattern: RoutePattern): Route<B> | undefined {
@@ -36,40 +42,46 @@ export class RouteTable<B> {
     return known === undefined || known.owners.length === 0 || known.pattern.text === pattern.text ? undefined : known;
   }
 
-  /** The owner has the route from now on. Returns the previous owner. */
-  add(method: string, pattern: RoutePattern, owner: B): B | undefined {
+  /** Returns all owners of the route. */
+  add(method: string, pattern: RoutePattern, owner: B): readonly B[] {
     const known = this.#trie.get(method, pattern);
     if (known !== undefined && known.pattern.text === pattern.text) {
-      const before = known.owners.at(-1);
-      known.owners.push(owner);
+      this.#insert(known.owners, owner);
       known.withdrawnMs = undefined;
       this.#ofOwner.set(owner, known);
-      return before;
+      return known.owners;
     }
     if (known !== undefined) this.#forget(known);
     const route: Route<B> = { method, pattern, owners: [owner], withdrawnMs: undefined };
     this.#routes.add(route);
     this.#ofOwner.set(owner, route);
     this.#trie.set(method, pattern, route);
-    return undefined;
+    return route.owners;
+  }
+
+  /** The order of the owner has changed. Returns all owners of the route. */
+  reorder(owner: B): readonly B[] {
+    const owners = this.#ofOwner.get(owner)?.owners ?? [];
+    const at = owners.indexOf(owner);
+    if (at < 0) return [];
+    owners.splice(at, 1);
+    this.#insert(owners, owner);
+    return owners;
   }
 
   /**
-   * The owner left at that moment and may return; without a moment it removed the route. Returns the present owner of
-   * the route; `undefined` also where that owner did not have it.
+   * The owner left at that moment and may return; without a moment it removed the route. Returns the remaining owners.
    */
-  remove(owner: B, leftMs: number | undefined): B | undefined {
+  remove(owner: B, leftMs: number | undefined): readonly B[] {
     const route = this.#ofOwner.get(owner);
-    if (route === undefined) return undefined;
+    if (route === undefined) return [];
     this.#ofOwner.delete(owner);
-    const at = route.owners.indexOf(owner);
-    const wasAsked = at === route.owners.length - 1;
-    route.owners.splice(at, 1);
+    route.owners.splice(route.owners.indexOf(owner), 1);
     if (route.owners.length === 0) {
       if (leftMs === undefined) this.#forget(route);
       else route.withdrawnMs = leftMs;
     }
-    return wasAsked ? route.owners.at(-1) : undefined;
+    return route.owners;
   }
 
   get isEmpty(): boolean {
@@ -102,6 +114,11 @@ export class RouteTable<B> {
     for (const route of this.#routes) {
       if (route.withdrawnMs !== undefined && nowMs - route.withdrawnMs >= WITHDRAWN_MS) this.#forget(route);
     }
+  }
+
+  #insert(owners: B[], owner: B): void {
+    const order = this.#orderOf(owner);
+    owners.splice(owners.findLastIndex((known) => this.#orderOf(known) <= order) + 1, 0, owner);
   }
 
   #forget(route: Route<B>): void {

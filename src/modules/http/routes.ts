@@ -36,8 +36,8 @@ export interface HttpRoutesOptions {
 export class HttpRoutes {
   readonly triggerType: ModuleTriggerType;
   readonly #options: HttpRoutesOptions;
-  readonly #trusted = new RouteTable<HttpBinding>();
-  readonly #restricted = new RouteTable<HttpBinding>();
+  readonly #trusted = new RouteTable<HttpBinding>(orderOf);
+  readonly #restricted = new RouteTable<HttpBinding>(orderOf);
   /** Every route that a trusted connection has or had, with its names: one may be spelt in several ways. */
   readonly #reserved = new RouteTrie<Set<string>>();
   readonly #byBinding = new Map<Binding, HttpBinding>();
@@ -52,6 +52,7 @@ export class HttpRoutes {
       spec: HTTP_TRIGGER_SPEC,
       refuse: (config, binding) => this.#refuse(config, binding),
       bound: (binding, config) => this.#bound(binding, config),
+      reordered: (binding) => this.#reordered(binding),
       unbound: (binding, removal) => this.#unbound(binding, removal),
     };
     for (const reservation of options.router.reservations.all())
@@ -162,8 +163,7 @@ export class HttpRoutes {
     const own = bindingOf(binding, trigger);
     this.#byBinding.set(binding, own);
     const table = this.#tableOf(binding);
-    const before = table.add(method, pattern, own);
-    if (before?.binding !== undefined) before.binding.isDisplaced = !isSame(before.binding, binding);
+    judge(table.add(method, pattern, own));
     if (table === this.#trusted) this.#reserve(method, pattern);
     if (!this.#options.ownPaths.includes(pattern.text)) return;
     this.#options.logger.warn('A route replaces a path of the engine', { path: pattern.text });
@@ -179,10 +179,27 @@ export class HttpRoutes {
     if (own === undefined) return;
     this.#byBinding.delete(binding);
     const leftMs = removal === 'left' ? this.#options.clock.monotonicMs() : undefined;
-    const next = this.#tableOf(binding).remove(own, leftMs);
+    judge(this.#tableOf(binding).remove(own, leftMs));
     // Used until now.
     if (binding.owner?.access === undefined) this.#options.router.reserve('route', own.operation);
-    if (next?.binding !== undefined) next.binding.isDisplaced = false;
+  }
+
+  #reordered(binding: Binding): void {
+    const own = this.#byBinding.get(binding);
+    if (own !== undefined) judge(this.#tableOf(binding).reorder(own));
+  }
+}
+
+/** In a cluster, triggers have one order on all engines. */
+function orderOf({ binding }: HttpBinding): number {
+  return binding?.order ?? Number.POSITIVE_INFINITY;
+}
+
+/** The last owner has the route, and so have its replicas. */
+function judge(owners: readonly HttpBinding[]): void {
+  const holder = owners.at(-1)?.binding;
+  for (const { binding } of owners) {
+    if (binding !== undefined) binding.isDisplaced = binding !== holder && !isSame(binding, holder);
   }
 }
 
@@ -206,8 +223,9 @@ function routeOf(
 }
 
 /** Replicas of one worker bind the same route: then none of them is replaced (PD-26). */
-function isSame(one: Binding, other: Binding): boolean {
+function isSame(one: Binding, other: Binding | undefined): boolean {
   return (
+    other !== undefined &&
     one.owner !== other.owner &&
     one.functionId === other.functionId &&
     one.settings === other.settings &&

@@ -62,6 +62,11 @@ export function refuseObserved(context: RouterContext, request: CallRequest, ref
 }
 
 function handOver(context: RouterContext, entry: WorkerEntry, request: CallRequest): void {
+  if (request.relayedBy === undefined && context.functions.newestElsewhere(entry) !== undefined) {
+    const refusal = relay(context, entry, request);
+    if (refusal !== undefined) refuseObserved(context, request, refusal);
+    return;
+  }
   const isForeign = request.isTrustedWork === true && isOfRestricted(context, entry.id);
   // Places that become free are for those that wait already.
   const hasLine = !isForeign && context.waiting.hasLine(entry.id);

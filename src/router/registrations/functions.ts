@@ -3,12 +3,13 @@
 
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { ReservedKind } from '../../core/access/reservations.ts';
-import type { FunctionSpec } from '../../core/registry/function-table.ts';
+import type { FunctionSpec, RemoteOffer } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../calls/url-invocation.ts';
 import type { RouterContext } from '../context.ts';
+import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 
@@ -65,6 +66,8 @@ function register(
     const reason = `This connection is at its limit of ${session.limits.functionsPerWorker} functions`;
     return { ok: false, reason };
   }
+  const elsewhere = holderElsewhere(context, id);
+  if (elsewhere !== undefined) return { ok: false, reason: duplicateText(id, elsewhere) };
   takeFromOthers(context, session, id);
   const outcome = context.functions.register(id, session, specOf(frame));
   if (!outcome.ok) return outcome;
@@ -112,6 +115,33 @@ function withdraw(context: RouterContext, id: string, by: string, mayKeep: (acce
     context.functions.unregister(id, one);
     rejectFunction(context, one, id, `${by} offers this function from now on`);
   }
+}
+
+/** With `reject_duplicates`: the engine whose worker has the function. One that leaves gives it up. */
+function holderElsewhere({ functions }: RouterContext, id: string): RemoteEngine | undefined {
+  const entry = functions.get(id);
+  if (entry?.kind !== 'worker' || entry.balance !== 'reject_duplicates') return undefined;
+  return entry.remotes.find(({ engine }) => engine.isUp && !engine.isDraining)?.engine;
+}
+
+/** Two engines registered it before they knew of each other: the later one gives it up. */
+export function withdrawDuplicate(context: RouterContext, id: string): void {
+  const entry = context.functions.get(id);
+  if (entry?.kind !== 'worker' || entry.balance !== 'reject_duplicates') return;
+  const [executor, order] = [entry.executors[0], entry.specs[0]?.order];
+  // While its order is not known, there is nothing to compare.
+  if (executor === undefined || order === undefined) return;
+  const isHeld = (offer: RemoteOffer<RemoteEngine>) =>
+    offer.order < order && offer.engine.isUp && !offer.engine.isDraining;
+  const holder = entry.remotes.find(isHeld)?.engine;
+  if (holder === undefined) return;
+  executor.functions.delete(id);
+  context.functions.unregister(id, executor);
+  rejectFunction(context, executor, id, duplicateText(id, holder));
+}
+
+function duplicateText(id: string, { id: engineId }: RemoteEngine): string {
+  return `'${id}' is already registered by a worker of engine ${engineId}, and balance is reject_duplicates`;
 }
 
 /** The memory that a registration takes for its life. */

@@ -13,7 +13,8 @@ import type { RemoteEngine } from './remote-engine.ts';
  * another engine stays here: it would go in circles.
  */
 export function relay(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
-  const engines = entry.remotes.map(({ engine }) => engine);
+  const newest = context.functions.newestElsewhere(entry);
+  const engines = newest === undefined ? entry.remotes.map(({ engine }) => engine) : [newest];
   const engine = select(context, engines);
   if (engine === undefined) return refusalOf(entry.id, engines);
   const unreadable = unreadablePart(entry.id, engine, request);

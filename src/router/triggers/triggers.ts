@@ -234,6 +234,12 @@ export function providerOf({ triggers }: RouterContext, { type, owner }: Binding
   return access === undefined || coversId(access, type) ? provider : undefined;
 }
 
+/** The binding has got another order among all of the cluster. */
+export function reordered(context: RouterContext, binding: Binding): void {
+  const provider = providerOf(context, binding);
+  if (provider?.kind === 'module' && binding.state === 'bound') provider.module.reordered?.(binding);
+}
+
 /** Sends the binding to the provider of its type: a module decides at once, a worker answers later. */
 function deliver(context: RouterContext, binding: Binding): Refusal | undefined {
   const provider = providerOf(context, binding);

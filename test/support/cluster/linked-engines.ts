@@ -49,7 +49,7 @@ export class LinkedEngine {
 
   /** The other engine reaches the function. */
   reaches(functionId: string): void {
-    this.engine.context.functions.offerRemotely(functionId, { engine: this.other, metadata: undefined });
+    this.engine.context.functions.offerRemotely(functionId, { engine: this.other, metadata: undefined, order: 1 });
   }
 
   /** The session has ended. */

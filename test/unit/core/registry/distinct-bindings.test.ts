@@ -80,6 +80,7 @@ function bound(
     error: undefined,
     lastFiredAtMs: undefined,
     face: undefined,
+    order: undefined,
     ...fields,
   };
 }

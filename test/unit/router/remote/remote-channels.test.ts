@@ -66,7 +66,10 @@ describe('a channel between two engines', () => {
     const { channels } = pair.a.engine.context;
     for (let count = 0; count < 10_000; count++) pair.b.engine.context.channels.create(1);
     const end = dial(pair.b, channels.create(1).writer);
-    expect(end.socket.farewell).toMatchObject({ code: 1013, reason: expect.stringContaining('limits.engine.channels') });
+    expect(end.socket.farewell).toMatchObject({
+      code: 1013,
+      reason: expect.stringContaining('limits.engine.channels'),
+    });
   });
 
   test.each([
