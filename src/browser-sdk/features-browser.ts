@@ -4,6 +4,7 @@
 import { SUBPROTOCOL_JSON } from '../protocol/frames/subprotocols.ts';
 import type { Deadline, Deadlines } from '../sdk/calls/deadline-wheel.ts';
 import type { CalledSide, IncomingCallsOptions } from '../sdk/calls/incoming-calls.ts';
+import { Connection } from '../sdk/connection/connection.ts';
 import { JsonWire } from '../sdk/wire/json-wire.ts';
 import type { Called, Features } from '../sdk/worker/features.ts';
 import type { PlatformClock } from '../sdk/worker/platform.ts';
@@ -17,6 +18,7 @@ export function createFeatures(loader: PartLoader): Features {
     openWire: (socket, _frameBytesMax, noteReference) => new JsonWire(socket, noteReference),
     createDeadlines: (clock) => new Timers(clock),
     callWithRetry: async (...call) => (await loadPart(() => import('../sdk/calls/retry.ts'))).callWithRetry(...call),
+    Connection,
     checkHandler(run, schemas) {
       if (schemas.input === undefined && schemas.output === undefined) return run;
       const checked = loadPart(async () =>
@@ -46,7 +48,6 @@ export function createFeatures(loader: PartLoader): Features {
         ending.withdraw();
       }
     },
-    endOnSignals: () => () => {},
   };
 }
 

@@ -133,6 +133,11 @@ export class Cluster {
     return nats.trouble === undefined ? undefined : `NATS at ${nats.address} is away: ${nats.trouble}`;
   }
 
+  /** Whether another engine can take over the work of this one. */
+  get hasOthers(): boolean {
+    return this.#others().some(({ status }) => status === 'up');
+  }
+
   async keys(kind: KeyKind): Promise<SharedKeys> {
     const { prefix } = this.#options;
     return new SharedKeys(await this.#parts.nats.bucket(`${prefix}_${kind}`, KEY_KINDS[kind].lifetimeMs));
@@ -142,6 +147,10 @@ export class Cluster {
   announceAddress(address: string): void {
     this.#address = address;
     this.#identity?.factsChanged();
+  }
+
+  announceDraining(): void {
+    this.#identity?.announceDraining();
   }
 
   status(): ClusterStatus {

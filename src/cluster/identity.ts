@@ -99,6 +99,11 @@ export class Identity {
     this.#membership.renewNow();
   }
 
+  /** Other engines hand it no more than they must. */
+  announceDraining(): void {
+    this.#options.carrier.announceDraining();
+  }
+
   /** What the engine says about itself has changed. */
   factsChanged(): void {
     this.#membership.renewNow();

@@ -34,4 +34,6 @@ export interface Carrier {
   /** Reaches for an engine, again and again until `disconnect`. */
   connect(engineId: string, events: LinkEvents): Link;
   disconnect(engineId: string): void;
+  /** Informs all other engines at once that this one drains. */
+  announceDraining(): void;
 }

@@ -5,6 +5,7 @@
 // The stop is bounded (G1): calls that still run after `drain_timeout_ms` are answered with SHUTTING_DOWN, and their
 // connections are closed.
 
+import type { Cluster } from '../cluster/cluster.ts';
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { refusals } from '../core/calls/refusal.ts';
@@ -37,7 +38,7 @@ import { StoreRegistry } from '../store/directory/registry.ts';
 import { selectTransport } from '../transport/select-transport.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
-import { joinCluster, startInCluster } from './join-cluster.ts';
+import { beginMoves, joinCluster, startInCluster } from './join-cluster.ts';
 import { listModules, ModuleSet } from './module-set.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
 import {
@@ -148,7 +149,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     storeFailed,
     reload: () => configuration.reload(),
     drain({ timeoutMs = config.settings.drain_timeout_ms } = {}) {
-      stopped ??= stop(context, modules, timeoutMs).then(async () => {
+      stopped ??= stop(context, modules, timeoutMs, cluster).then(async () => {
         stopHousekeeping();
         stopPressureWatch();
         openFiles.stop();
@@ -222,17 +223,27 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
   return { stores, storeFailed };
 }
 
+/** For workers and callers to connect to another engine of the cluster, so that no call of theirs is refused. */
+const MOVE_MS_MIN = 250;
+const MOVE_MS_MAX = 2_000;
 const DRAIN_CHECK_INTERVAL_MS = 20;
 /** Time for clients to read answers that are already written; with the drain itself below the 5 s of G1. */
 const UNREAD_ANSWERS_MS_MAX = 2_000;
 
-async function stop(context: RouterContext, modules: ModuleSet, drainTimeoutMs: number): Promise<void> {
+async function stop(
+  context: RouterContext,
+  modules: ModuleSet,
+  drainTimeoutMs: number,
+  cluster: Cluster | undefined,
+): Promise<void> {
+  const endMs = context.clock.monotonicMs() + drainTimeoutMs;
   context.isDraining = true;
   context.logger.info('Draining', { calls_in_flight: context.calls.openCount, drain_timeout_ms: drainTimeoutMs });
   modules.drain();
   refuseWaitingInDrain(context);
   for (const session of context.sessions.values()) session.send({ type: 'draining' });
-  await waitUntil(context, drainTimeoutMs, () => context.calls.openCount === 0);
+  await letMove(context, drainTimeoutMs, beginMoves(cluster, context));
+  await waitUntil(context, endMs - context.clock.monotonicMs(), () => context.calls.openCount === 0);
   context.isStopped = true;
   refuseWaitingInDrain(context);
   for (const call of context.calls.allOpen()) {
@@ -247,6 +258,23 @@ async function stop(context: RouterContext, modules: ModuleSet, drainTimeoutMs: 
   context.outgoing.close();
   await endOfTurn(context);
   modules.stop();
+}
+
+/** `undefined`: there is no engine to move to. */
+async function letMove(
+  context: RouterContext,
+  drainTimeoutMs: number,
+  haveMoved: (() => boolean) | undefined,
+): Promise<void> {
+  if (haveMoved === undefined) return;
+  const startMs = context.clock.monotonicMs();
+  context.isMoving = true;
+  await waitUntil(
+    context,
+    Math.min(drainTimeoutMs, MOVE_MS_MAX),
+    () => context.clock.monotonicMs() - startMs >= MOVE_MS_MIN && haveMoved(),
+  );
+  context.isMoving = false;
 }
 
 /** Waits until the condition is true or the time is over. */

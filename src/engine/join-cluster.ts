@@ -28,6 +28,23 @@ export async function joinCluster(
   }
 }
 
+/**
+ * Announces the drain. The result: whether other engines reach all functions of this engine's workers; `undefined`:
+ * there are no other engines.
+ */
+export function beginMoves(cluster: Cluster | undefined, { functions }: RouterContext): (() => boolean) | undefined {
+  cluster?.announceDraining();
+  if (cluster?.hasOthers !== true) return undefined;
+  return () => {
+    if (!cluster.hasOthers) return true;
+    for (const entry of functions.all()) {
+      if (entry.kind !== 'worker' || entry.executors.every(({ access }) => access !== undefined)) continue;
+      if (!entry.remotes.some(({ engine }) => engine.isUp && !engine.isDraining)) return false;
+    }
+    return true;
+  };
+}
+
 /** Starts the modules, and reports the first address that they listen on to the other engines. */
 export async function startInCluster(
   cluster: Cluster | undefined,

@@ -139,6 +139,8 @@ export interface RouterContext {
   /** How often a worker came, left, or identified itself. */
   workerChanges: number;
   isDraining: boolean;
+  /** It drains, and its workers and callers move to other engines: until then it takes new calls. */
+  isMoving: boolean;
   /** The drain is over: no call is handed out any more, because no answer would be sent. */
   isStopped: boolean;
 }

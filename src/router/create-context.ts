@@ -98,6 +98,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     queueListeners: new Set(),
     workerChanges: 0,
     isDraining: false,
+    isMoving: false,
     isStopped: false,
   };
   return context;

@@ -105,6 +105,11 @@ export class RouterPort {
     return this.#context.isDraining;
   }
 
+  /** Other engines run the jobs of this one's queues. */
+  get isInCluster(): boolean {
+    return this.#context.settings.isInCluster === true;
+  }
+
   /** Pipes for bytes and text next to the calls. */
   get channels(): Channels {
     return this.#context.channels;

@@ -80,6 +80,10 @@ export class NatsCarrier implements Carrier {
     link?.close('the engine has left');
   }
 
+  announceDraining(): void {
+    for (const link of this.#links.values()) link.report();
+  }
+
   /** This engine gives up the id under which others know it. */
   close(): void {
     for (const stop of this.#stops) stop();
@@ -148,6 +152,10 @@ class NatsLink implements Link {
     this.#askNow();
   }
 
+  report(): void {
+    if (this.#session.isUp) this.#send(this.#bare(LINK_KIND.report));
+  }
+
   natsChanged(): void {
     const { trouble } = this.#options.nats;
     if (trouble === undefined) this.#askNow();
@@ -196,7 +204,7 @@ class NatsLink implements Link {
 
   #begin(): void {
     // The other engine learns that its session is known here, and sends from then on.
-    this.#send(this.#bare(LINK_KIND.report));
+    this.report();
     this.#events.up();
   }
 
@@ -213,7 +221,7 @@ class NatsLink implements Link {
       this.#events.frames(whole);
     }
     // Handling them may have ended the session.
-    if (this.#session.isUp && this.#session.unreportedBytes >= REPORT_BYTES) this.#send(this.#bare(LINK_KIND.report));
+    if (this.#session.unreportedBytes >= REPORT_BYTES) this.report();
   }
 
   #flush(): void {

@@ -138,7 +138,8 @@ export class Topics {
   async publish(topic: string, data: Uint8Array, { traceparent, baggage, rights }: Publication): Promise<void> {
     const { clock, queues, router } = this.#context;
     const store = this.#store;
-    if (router.isDraining) throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
+    if (router.isDraining && !router.isInCluster)
+      throw new Refusal('SHUTTING_DOWN', 'The engine is shutting down and takes no new messages');
     const known = this.#subscriptions.of(topic);
     const listening = known.filter(({ endsMs }) => endsMs === undefined || endsMs > clock.monotonicMs());
     const targets = listening.map(

@@ -50,8 +50,8 @@ function keyScopeOf({ port, grant }: Access): string {
 function refuse(context: RouterContext, request: CallRequest, { queue }: EnqueueAction): EnqueueAnswer | undefined {
   const offence = idOffence(request.functionId);
   if (offence !== undefined) return refused('INVALID_ARGUMENTS', `The function id ${offence}`);
-  // A running chain may still enqueue what it needs. New work is refused.
-  if (context.isStopped || (context.isDraining && begins(request))) {
+  // A running chain may still enqueue what it needs. New work is refused, unless other engines run the jobs.
+  if (context.isStopped || (context.isDraining && context.settings.isInCluster !== true && begins(request))) {
     return refused('SHUTTING_DOWN', 'The engine is shutting down and takes no new jobs');
   }
   if (context.jobTaker === undefined) {

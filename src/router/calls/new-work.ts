@@ -34,10 +34,10 @@ export function shedRefusal(pressure: Pressure, request: CallRequest): Refusal |
  * such as its health, answer until the end.
  */
 export function drainRefusal(
-  context: Pick<RouterContext, 'isStopped' | 'isDraining'>,
+  context: Pick<RouterContext, 'isStopped' | 'isDraining' | 'isMoving'>,
   request: CallRequest,
 ): Refusal | undefined {
   if (context.isStopped) return refusals.shuttingDown();
-  if (!context.isDraining) return undefined;
+  if (!context.isDraining || context.isMoving) return undefined;
   return request.caller === undefined || begins(request) ? refusals.shuttingDown() : undefined;
 }

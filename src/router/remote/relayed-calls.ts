@@ -20,31 +20,42 @@ export function relay(context: RouterContext, entry: WorkerEntry, request: CallR
   const unreadable = unreadablePart(entry.id, engine, request);
   if (unreadable !== undefined) return unreadable;
   const slot = hand(context, entry.id, engine, request);
-  // With one engine there is no other to try, and the payload need not be kept.
-  if (engines.length > 1 && engine.isUp) context.repeatable.set(slot, keptRequest(request));
+  // Where nothing else reaches the function, the payload need not be kept.
+  const hasOthers = entry.remotes.length > 1 || entry.executors.length > 0;
+  if (hasOthers && engine.isUp) context.repeatable.set(slot, keptRequest(request));
   return undefined;
 }
 
 /**
- * The engine refused the call, and no worker has seen it: it is tried once on another engine. False: there is none, or
- * the call was tried before.
+ * The engine refused the call, and no worker has seen it: it is tried once on another engine, or on this one. Returns
+ * the call that this engine has to run; `undefined`: it is handed over. False: nothing else reaches the function, or it
+ * was tried before.
  */
-export function relayAgain(context: RouterContext, refusing: RemoteEngine, call: HandedCall): boolean {
+export function relayAgain(
+  context: RouterContext,
+  refusing: RemoteEngine,
+  call: HandedCall,
+): CallRequest | undefined | false {
   const request = context.repeatable.get(call.slot);
-  if (request === undefined) return false;
   const entry = context.functions.get(call.functionId);
-  if (entry?.kind !== 'worker') return false;
-  const engine = select(
-    context,
-    entry.remotes.map((offer) => offer.engine).filter((other) => other !== refusing),
-  );
-  if (engine === undefined || unreadablePart(call.functionId, engine, request) !== undefined) return false;
+  if (request === undefined || entry?.kind !== 'worker') return false;
+  const isLocal = entry.executors.length > 0;
+  const rest = entry.remotes.filter(({ engine }) => engine !== refusing);
+  const newest = context.functions.newestElsewhere({ ...entry, remotes: rest });
+  const isNewestHere = entry.balance === 'newest' && newest === undefined && isLocal;
+  const engines = newest === undefined ? rest.map(({ engine }) => engine) : [newest];
+  const engine = isNewestHere ? undefined : select(context, engines);
+  if (engine === undefined && !isLocal) return false;
+  if (engine !== undefined && unreadablePart(call.functionId, engine, request) !== undefined) return false;
   const { origin: caller, functionId, deadlineMs } = call;
   const timeoutMs = Math.max(1, deadlineMs - context.clock.monotonicMs());
   release(context, call);
   context.counters.count('cluster.calls_tried_again');
-  hand(context, functionId, engine, { ...request, caller, timeoutMs });
-  return true;
+  const again = { ...request, caller, timeoutMs };
+  // It goes to no third engine.
+  if (engine === undefined) return { ...again, relayedBy: refusing.id };
+  hand(context, functionId, engine, again);
+  return undefined;
 }
 
 function select({ settings, random }: RouterContext, engines: readonly RemoteEngine[]): RemoteEngine | undefined {

@@ -102,7 +102,9 @@ export class ServeFrames implements BatchVisitor {
       return;
     }
     const isUnhanded = (flags & FLAG.isUnhanded) !== 0;
-    if (isUnhanded && relayAgain(this.#context, this.#engine, call)) return;
+    const again = isUnhanded && relayAgain(this.#context, this.#engine, call);
+    if (again === undefined) return;
+    if (again !== false) return invoke(this.#context, again);
     const payload = this.#payload(flags, payloadStart, payloadEnd);
     settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload, isUnhanded } : { result: payload });
   }

@@ -97,9 +97,10 @@ export class OutgoingCalls implements CallOwner {
     this.#sendUnsent();
   }
 
-  connectionLost(): void {
-    this.#link = undefined;
+  connectionLost(link: Link): void {
+    if (this.#link === link) this.#link = undefined;
     for (const call of this.#sent.all()) {
+      if (call.link !== link) continue;
       this.#leave(call);
       const text = 'the connection was lost; whether the call took effect is unknown';
       call.fail(() => refusal('invocation_stopped', call.functionId, text));
@@ -157,6 +158,7 @@ export class OutgoingCalls implements CallOwner {
     if (call.isVoid) {
       call.succeed(undefined);
     } else {
+      call.link = link;
       this.#sent.add(call);
       this.#wheel.addLoosely(call, call.timeoutMs + GRACE_MS);
     }

@@ -2,6 +2,7 @@
 // (I1): what is sent, and the promise to settle. Each waits in one of two places: `UnsentCalls` until it can be sent,
 // `SentCalls` until its answer arrives.
 
+import type { Link } from '../connection/link.ts';
 import type { Encoded, EncodedCall, EncodedPayload } from '../wire/wire.ts';
 import { Deadline } from './deadline-wheel.ts';
 import type { SvcError } from './errors.ts';
@@ -42,6 +43,8 @@ export class PendingCall extends Deadline implements EncodedCall {
   deadlineMs = 0;
   metadata: Encoded | undefined;
   data: EncodedPayload | undefined;
+  /** The connection on which it was sent. */
+  link: Link | undefined;
   readonly #owner: CallOwner;
   #resolve: ((answer: unknown) => void) | undefined;
   /** Removes what the call installed elsewhere, such as a listener on its signal. */

@@ -264,8 +264,6 @@ export class Connection {
     const error = this.#troubles.explain(mode.name === 'up', closure);
     if (this.#settings.reconnects) {
       const isRateLimited = closure.httpStatus === TOO_MANY_REQUESTS;
-      const { url } = this.#settings;
-      this.#settings.url = this.#platform.nextUrl?.(url) ?? url;
       const delayMs = redialDelayMs(this.#failures, isRateLimited, this.#platform.random);
       const cancelDial = this.#platform.clock.after(delayMs, () => this.#dial(), 'dial');
       this.#enter({ name: 'waiting', cancelDial });

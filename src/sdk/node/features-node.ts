@@ -23,6 +23,7 @@ import type { Features } from '../worker/features.ts';
 import type { WorkerOptions } from '../worker/options.ts';
 import { drain, shutDownOnSignals } from '../worker/shutdown.ts';
 import { nodeMemory, watchMemory } from './memory-node.ts';
+import { MovingConnection } from './moving-connection.ts';
 import { NodeTelemetry } from './telemetry-node.ts';
 
 export const nodeFeatures: Features = {
@@ -35,6 +36,7 @@ export const nodeFeatures: Features = {
     if (!isCompactForm(socket.subprotocol)) return new JsonWire(socket, noteReference);
     return new BinaryWire(socket, watchMemory(nodeMemory, noteReference), frameBytesMax);
   },
+  Connection: MovingConnection,
   createDeadlines: (clock) => new DeadlineWheel(clock),
   callWithRetry,
   checkHandler,

@@ -6,6 +6,7 @@ import type { CalledSide, IncomingCallsOptions } from '../calls/incoming-calls.t
 import type { Run } from '../calls/invocation.ts';
 import type { callWithRetry } from '../calls/retry.ts';
 import type { Channel } from '../channels/channels.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { createQueueClient } from '../data/queue-client.ts';
 import type { createStateClient } from '../data/state-client.ts';
 import type { HandlerSchemas } from '../functions/checked-handler.ts';
@@ -21,6 +22,7 @@ export interface Features {
   /** Options that the dial carries. */
   dialOptions(options: InternalOptions, platform: Platform): Pick<Settings, 'headers' | 'subprotocols'>;
   readonly openWire: OpenWire;
+  readonly Connection: new (...parts: ConstructorParameters<typeof Connection>) => EngineConnection;
   createDeadlines(clock: PlatformClock): Deadlines;
   readonly callWithRetry: typeof callWithRetry;
   /** The handler with its schemas. A schema that cannot be supported makes this throw, or makes the calls fail. */
@@ -33,9 +35,12 @@ export interface Features {
   createStreams(options: StreamsOptions): StreamsOfWorker;
   /** Resolves when no handler is running, or when the time is over. Never rejects. */
   drain(drain: Drain): Promise<void>;
-  /** Shuts the worker down on a signal, if the platform has signals, until the returned function is called. */
-  endOnSignals(signals: TerminationSignals | undefined, shutDown: () => Promise<void>): () => void;
+  /** Shuts the worker down on a signal until the returned function is called. Absent: the platform has no signals. */
+  endOnSignals?(signals: TerminationSignals | undefined, shutDown: () => Promise<void>): () => void;
 }
+
+/** The way of a worker to its engine, or to one of several. */
+export type EngineConnection = Pick<Connection, 'state' | 'link' | 'start' | 'end'>;
 
 export interface Called {
   /** Loaded by the time a call or a trigger arrives, if it was expected; undefined then means that loading failed. */

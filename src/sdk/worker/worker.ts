@@ -12,7 +12,7 @@ import { type AnyCall, makeCall } from '../calls/outgoing-request.ts';
 import { errorFromAnswer } from '../calls/remote-error.ts';
 import type { TraceCarrier } from '../calls/trace-context.ts';
 import type { Channel, ChannelOptions } from '../channels/channels.ts';
-import { Connection, type ConnectionState, type WorkFrame } from '../connection/connection.ts';
+import type { ConnectionState, WorkFrame } from '../connection/connection.ts';
 import type { Link } from '../connection/link.ts';
 import type { SvcQueue } from '../data/queue-client.ts';
 import type { StateClient } from '../data/state-client.ts';
@@ -29,7 +29,7 @@ import type {
 } from '../triggers/trigger-definition.ts';
 import { makeAnnouncement } from './announcement.ts';
 import { EventListeners, Readiness, type WorkerEvents } from './events.ts';
-import type { Called, ChannelsOfWorker, Features, StreamsOfWorker } from './features.ts';
+import type { Called, ChannelsOfWorker, EngineConnection, Features, StreamsOfWorker } from './features.ts';
 import { type Handler, type Middleware, MiddlewareChain } from './handler.ts';
 import { checkId, type InternalOptions, resolveSettings, type Settings } from './options.ts';
 import type { ContextStorage, Platform, PlatformSocket, SocketClosure } from './platform.ts';
@@ -54,10 +54,10 @@ export class Worker implements SvcWorker {
   readonly #features: Features;
   readonly #channels: ChannelsOfWorker;
   readonly #streams: StreamsOfWorker;
-  readonly #connection: Connection;
+  readonly #connection: EngineConnection;
   /** Resolves when there will be no further connection. */
   readonly #closed: Promise<void>;
-  readonly #stopSignals: () => void;
+  readonly #stopSignals: (() => void) | undefined;
   #shutdown: Promise<void> | undefined;
 
   constructor(url: string, options: InternalOptions, platform: Platform, features: Features) {
@@ -107,9 +107,9 @@ export class Worker implements SvcWorker {
     const openWire = (socket: PlatformSocket) =>
       features.openWire(socket, settings.frameBytesMax, () => channels.noteReference());
     this.#channels = channels;
-    this.#connection = new Connection(platform, settings, openWire, {
+    this.#connection = new features.Connection(platform, settings, openWire, {
       onUp: (link, isFirst) => this.#onUp(link, isFirst),
-      onDown: (_link, closure) => this.#onDown(closure),
+      onDown: (link, closure) => this.#onDown(link, closure),
       onFrame: (frame, link) => this.#onFrame(frame, link),
       onCall: (call, payload, link) => {
         const { side } = this.#called;
@@ -124,7 +124,7 @@ export class Worker implements SvcWorker {
         markClosed();
       },
     });
-    this.#stopSignals = settings.handlesSignals ? features.endOnSignals(signals, () => this.shutdown()) : nothing;
+    if (settings.handlesSignals) this.#stopSignals = features.endOnSignals?.(signals, () => this.shutdown());
     this.#connection.start();
   }
 
@@ -233,7 +233,7 @@ export class Worker implements SvcWorker {
     this.#telemetry.end?.();
     this.#connection.end();
     await this.#closed;
-    this.#stopSignals();
+    this.#stopSignals?.();
   }
 
   #addFunction(definition: AnyFunctionDefinition, handler: Handler<Untyped, unknown> | undefined) {
@@ -272,9 +272,11 @@ export class Worker implements SvcWorker {
     this.#events.emit(isFirst ? 'connected' : 'reconnected', { worker_id: link.workerId });
   }
 
-  #onDown({ code, reason }: SocketClosure): void {
+  #onDown(link: Link, { code, reason }: SocketClosure): void {
+    this.#outgoing.connectionLost(link);
+    // It has moved to another engine.
+    if (this.#connection.link !== undefined) return;
     this.#registrations.connectionLost();
-    this.#outgoing.connectionLost();
     this.#readiness.down();
     // An end that the user asked for is not reported.
     const isOwnEnd = this.#connection.state === 'closed' && this.#shutdown !== undefined;
@@ -355,5 +357,3 @@ const PROBE = 'engine::health::check';
 /** Sent if the code that runs handlers could not be loaded; the reason is in the log. */
 const NO_HANDLERS = { code: 'invocation_failed', message: 'a part of svc-browser-sdk could not be loaded' };
 const CREATE_CHANNEL = 'engine::channels::create';
-
-const nothing = (): void => {};
