@@ -99,8 +99,7 @@ export class OutgoingCalls implements CallOwner {
 
   connectionLost(link: Link): void {
     if (this.#link === link) this.#link = undefined;
-    for (const call of this.#sent.all()) {
-      if (call.link !== link) continue;
+    for (const call of this.#sent.on(link)) {
       this.#leave(call);
       const text = 'the connection was lost; whether the call took effect is unknown';
       call.fail(() => refusal('invocation_stopped', call.functionId, text));

@@ -170,14 +170,19 @@ export class SentCalls {
     return true;
   }
 
-  all(): PendingCall[] {
+  /** Those that were sent on that connection. */
+  on(link: Link | undefined): PendingCall[] {
+    return this.#all().filter((call) => call.link === link);
+  }
+
+  #all(): PendingCall[] {
     return this.#slots.filter((call) => call !== undefined);
   }
 
   /** Numbers that differ in their low bits also differ with one bit more: no two calls collide in the larger ring. */
   #grow(): void {
     const slots = emptySlots(2 * this.#slots.length);
-    for (const call of this.all()) slots[call.number & (slots.length - 1)] = call;
+    for (const call of this.#all()) slots[call.number & (slots.length - 1)] = call;
     this.#slots = slots;
   }
 }

@@ -47,7 +47,8 @@ export const nodeFeatures: Features = {
   createQueue: createQueueClient,
   createStreams: (options) => new Streams(options),
   drain,
-  endOnSignals: (signals, shutDown) => (signals === undefined ? () => {} : shutDownOnSignals(signals, shutDown)),
+  endOnSignals: ({ handle_signals: isOn = true }, signals, shutDown) =>
+    isOn && signals !== undefined ? shutDownOnSignals(signals, shutDown) : () => {},
 };
 
 /** Refuses what HTTP cannot carry: the socket would throw at every dial, and quote the token. */

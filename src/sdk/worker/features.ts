@@ -36,7 +36,11 @@ export interface Features {
   /** Resolves when no handler is running, or when the time is over. Never rejects. */
   drain(drain: Drain): Promise<void>;
   /** Shuts the worker down on a signal until the returned function is called. Absent: the platform has no signals. */
-  endOnSignals?(signals: TerminationSignals | undefined, shutDown: () => Promise<void>): () => void;
+  endOnSignals?(
+    options: InternalOptions,
+    signals: TerminationSignals | undefined,
+    shutDown: () => Promise<void>,
+  ): () => void;
 }
 
 /** The way of a worker to its engine, or to one of several. */

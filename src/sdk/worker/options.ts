@@ -98,7 +98,6 @@ export interface Settings {
   readonly name: string;
   readonly description: string | undefined;
   readonly timeoutMs: number;
-  readonly handlesSignals: boolean;
   readonly drainTimeoutMs: number;
   readonly maxInFlight: number | undefined;
   readonly frameBytesMax: number;
@@ -124,7 +123,6 @@ export function resolveSettings(
     name: options.worker_name ?? options.workerName ?? host.name,
     description: options.description,
     timeoutMs: checkTimeout('timeout_ms', options.timeout_ms ?? options.timeoutMs ?? CALL_TIMEOUT_MS_DEFAULT),
-    handlesSignals: options.handle_signals ?? true,
     drainTimeoutMs: checkWhole(
       'drain_timeout_ms',
       options.drain_timeout_ms ?? DRAIN_TIMEOUT_MS,

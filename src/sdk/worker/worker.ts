@@ -124,7 +124,7 @@ export class Worker implements SvcWorker {
         markClosed();
       },
     });
-    if (settings.handlesSignals) this.#stopSignals = features.endOnSignals?.(signals, () => this.shutdown());
+    this.#stopSignals = features.endOnSignals?.(options, signals, () => this.shutdown());
     this.#connection.start();
   }
 
