@@ -69,7 +69,8 @@ export class Cluster {
       const cluster = new Cluster(options, { nats, engines, registrations, reservations });
       // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
       if (context.settings.markKey === undefined) {
-        context.quietTraces.adopt(await registrations.agree(MARK_KEY, context.quietTraces.key));
+        const agree = () => registrations.agree(MARK_KEY, context.quietTraces.key);
+        context.quietTraces.adopt(await nats.retry('The engines cannot agree on a key for marks', agree));
       }
       await nats.retry('The engine cannot become a member of the cluster', () => cluster.#begin());
       const refusal = await cluster.#contradiction();

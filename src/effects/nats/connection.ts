@@ -272,13 +272,18 @@ function readCredentials(file: string): Uint8Array {
 /** What no new attempt would change; `undefined`: it may. */
 function refusalOf(error: unknown, isConnected: boolean): string | undefined {
   if (error instanceof AuthorizationError) return 'the credentials are wrong. Check user, password or creds_file';
-  if (error instanceof PermissionViolationError) {
-    return `a permission is missing: ${error.message}. docs/operations.md lists the subjects`;
+  const violation = error instanceof Error && !isViolation(error) ? error.cause : error;
+  if (isViolation(violation)) {
+    return `a permission is missing: ${violation.message}. docs/operations/cluster.md lists the subjects`;
   }
   if (isConnected && error instanceof Error && error.name === 'JetStreamNotEnabled') {
     return 'JetStream is off for this account. Start the server with -js, or enable JetStream for the account';
   }
   return undefined;
+}
+
+function isViolation(error: unknown): error is PermissionViolationError {
+  return error instanceof PermissionViolationError;
 }
 
 function addressOf(servers: readonly string[]): string {
