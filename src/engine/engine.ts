@@ -224,7 +224,7 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
 }
 
 /** For workers and callers to connect to another engine of the cluster, so that no call of theirs is refused. */
-const MOVE_MS_MIN = 250;
+const MOVE_MS_MIN = 500;
 const MOVE_MS_MAX = 2_000;
 const DRAIN_CHECK_INTERVAL_MS = 20;
 /** Time for clients to read answers that are already written; with the drain itself below the 5 s of G1. */

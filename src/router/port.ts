@@ -105,6 +105,11 @@ export class RouterPort {
     return this.#context.isDraining;
   }
 
+  /** It does not drain, or lets workers and callers move first. */
+  get takesNewWork(): boolean {
+    return !this.#context.isDraining || this.#context.isMoving;
+  }
+
   /** Other engines run the jobs of this one's queues. */
   get isInCluster(): boolean {
     return this.#context.settings.isInCluster === true;

@@ -171,7 +171,7 @@ export class HttpPort {
     answerHeaders: HeaderLines,
     requestId: string,
   ): void {
-    if (this.#context.router.isDraining) return this.#answerError(exchange, DRAINING, answerHeaders);
+    if (!this.#context.router.takesNewWork) return this.#answerError(exchange, DRAINING, answerHeaders);
     const { method, path, query, headers } = exchange;
     const contentType = exchange.bodyBytes === 0 ? undefined : headerOf(headers, 'content-type');
     new HttpRequest(this.#portContext, {

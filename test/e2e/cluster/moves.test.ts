@@ -1,10 +1,17 @@
 // Workers that know several engines, while one of these engines drains.
 
+import { Agent, get } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { Enqueue } from '../../../src/sdk/index.ts';
-import { waitForEngines, waitForFunction, waitForNoFunction } from '../../support/cluster/cluster-engines.ts';
+import {
+  waitForEngines,
+  waitForFunction,
+  waitForNoFunction,
+  waitForTriggers,
+} from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
+import { freePort } from '../../support/free-port.ts';
 import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
 import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -127,4 +134,37 @@ describe.skipIf(NO_NATS_SERVER)('a worker with the addresses of two engines, whe
       await removeKeys(prefix);
     }
   });
+
+  test('[CL29] answers HTTP requests on open connections until its functions are elsewhere', async () => {
+    const port = await freePort();
+    const workers = `  - {name: svc-http, config: {port: ${port}, host: 127.0.0.1}}\n`;
+    await using pair = await startClusterPair({ workers }, {});
+    // It knows one engine only, so the function is nowhere else.
+    const worker = connect(pair.a.url);
+    worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
+    worker.registerTrigger({
+      type: 'http',
+      function_id: 'shop::list',
+      config: { api_path: 'list', http_method: 'GET' },
+    });
+    await waitForEngines(worker, 1);
+    await waitForTriggers(worker, 1);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await statusOf(agent, port, '/list')).toBe(200);
+    const draining = new Promise<void>((resolve) => worker.on('draining', () => resolve()));
+    const drained = pair.a.drain();
+    await draining;
+    expect(await statusOf(agent, port, '/list')).toBe(200);
+    await drained;
+    agent.destroy();
+  });
 });
+
+function statusOf(agent: Agent, port: number, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path, agent }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
+    });
+    request.once('error', reject);
+  });
+}
