@@ -134,6 +134,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/validators/function-formats.ts',
     'src/validators/module-payloads.ts',
     'src/validators/queue-shapes.ts',
+    'src/validators/telemetry-answers.ts',
     'src/validators/telemetry-payloads.ts',
     'src/validators/worker-frames.ts',
   ],

@@ -34,7 +34,7 @@ export default async function runTelemetryTask(task: TelemetryTask): Promise<unk
     case 'batch':
       return host.take(task.batch, task.wanted);
     case 'ask': {
-      const answer = host.ask(task.functionId, task.payload);
+      const answer = host.ask(task.functionId, task.payload, task.merging);
       return answer instanceof ArrayBuffer ? move(answer) : answer;
     }
     case 'measure':

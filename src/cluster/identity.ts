@@ -121,7 +121,10 @@ export class Identity {
   /** The functions of other engines that it knew are gone. */
   forget(): void {
     this.#copy.stop();
-    for (const { removeHome } of this.known.values()) removeHome();
+    for (const { engine, removeHome } of this.known.values()) {
+      removeHome();
+      this.#options.context.remoteEngines.delete(engine);
+    }
     this.known.clear();
   }
 
@@ -136,6 +139,7 @@ export class Identity {
     const { events, home } = this.#linkEvents(engine);
     const removeHome = facts.channels === undefined ? () => {} : context.channels.addHome(facts.channels, home);
     this.known.set(id, { engine, facts, removeHome });
+    context.remoteEngines.add(engine);
     context.logger.info('An engine has joined the cluster', { engine: id, address: facts.address });
     engine.attach(carrier.connect(id, events));
     this.#copy.engineCame(engine);
@@ -148,6 +152,7 @@ export class Identity {
     this.#options.context.logger.info('An engine has left the cluster', { engine: id, address: known.facts.address });
     this.#copy.engineLeft(id);
     known.removeHome();
+    this.#options.context.remoteEngines.delete(known.engine);
     this.#options.carrier.disconnect(id);
   }
 

@@ -97,6 +97,8 @@ export interface RouterContext {
   readonly calls: CallTable<Session | ModuleExecutor | RemoteEngine, Caller>;
   /** Calls in flight on another engine that a further engine may get, should the first refuse them; by slot. */
   readonly repeatable: Map<number, CallRequest>;
+  /** Other engines of the cluster. */
+  readonly remoteEngines: Set<RemoteEngine>;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */

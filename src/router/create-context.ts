@@ -58,6 +58,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     reservations: new Reservations(RESERVATIONS_MAX),
     calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
     repeatable: new Map(),
+    remoteEngines: new Set(),
     waiting: new WaitingCalls(settings.waiting),
     placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),

@@ -41,6 +41,7 @@ import {
   type WorkerRow,
   workerRow,
 } from './registrations/rows.ts';
+import { type AnswersOfEngines, askEngine, askEngines } from './remote/ask-engines.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
 import type { Session } from './session/session.ts';
@@ -108,6 +109,17 @@ export class RouterPort {
   /** It does not drain, or lets workers and callers move first. */
   get takesNewWork(): boolean {
     return !this.#context.isDraining || this.#context.isMoving;
+  }
+
+  /** What all other engines of the cluster answer; `undefined`: there are none. `payload`: JSON. */
+  askEngines(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
+    return this.#context.remoteEngines.size === 0 ? undefined : askEngines(this.#context, functionId, payload);
+  }
+
+  /** Asks that engine; `undefined`: there is none with this id. */
+  askEngine(engineId: string, functionId: string, payload: Payload | undefined) {
+    const engine = [...this.#context.remoteEngines].find(({ id }) => id === engineId);
+    return engine && askEngine(this.#context, engine, functionId, payload);
   }
 
   /** Other engines run the jobs of this one's queues. */

@@ -28,6 +28,7 @@ import {
   type BatchAnswer,
   type LogFiring,
   type Measured,
+  type Merging,
   type MetricWindow,
   type RollupAnswers,
   type RollupPoints,
@@ -153,12 +154,17 @@ export class TelemetryClient implements TelemetrySink {
   }
 
   /** Runs a function of the thread. The payload is copied before this returns. `flush` sends what was gathered. */
-  async ask(functionId: string, payload: Uint8Array | undefined, flush: () => void): Promise<AskAnswer> {
+  async ask(
+    functionId: string,
+    payload: Uint8Array | undefined,
+    flush: () => void,
+    merging?: Merging,
+  ): Promise<AskAnswer> {
     const given = payload && new Uint8Array(payload);
     await this.#flush(flush);
     if (functionId === ROLLUPS_LIST) return await this.#askRollups(given);
     const thread = this.#startThread();
-    const answer = thread && (await this.#run(thread, { kind: 'ask', functionId, payload: given }));
+    const answer = thread && (await this.#run(thread, { kind: 'ask', functionId, payload: given, merging }));
     return answer ?? { error: UNAVAILABLE };
   }
 

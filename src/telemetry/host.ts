@@ -24,6 +24,7 @@ import { type ExporterOptions, TelemetryExporter } from './export/exporter.ts';
 import type { ExportChange } from './export/pipeline.ts';
 import type { TelemetryFunction, TelemetryStores } from './functions/definition.ts';
 import { logFunctions } from './functions/logs.ts';
+import { answerForAll } from './functions/merge.ts';
 import { metricFunctions } from './functions/metrics.ts';
 import { traceFunctions } from './functions/traces.ts';
 import {
@@ -31,6 +32,7 @@ import {
   type BatchAnswer,
   type LogFiring,
   type Measured,
+  type Merging,
   type MetricWindow,
   packPoints,
   type StoredCounts,
@@ -213,11 +215,15 @@ export class TelemetryHost {
     return taken;
   }
 
-  ask(functionId: string, payload: Uint8Array | undefined): AskAnswer {
+  ask(functionId: string, payload: Uint8Array | undefined, merging: Merging | undefined): AskAnswer {
     const found = FUNCTIONS.get(functionId);
     if (found === undefined) throw new Error(`The telemetry thread has no function ${functionId}`);
     this.#expire();
-    return answerWith(functionId, payload, (given) => found.run(given, this.#stores()));
+    const stores = { ...this.#stores(), isPart: merging !== undefined };
+    const run = (given: unknown) => found.run(given, stores);
+    return answerWith(functionId, payload, (given) =>
+      merging?.parts === undefined ? run(given) : answerForAll(functionId, given, run, merging.parts, merging.missing),
+    );
   }
 
   measure(windows: readonly MetricWindow[]): Measured[] {
@@ -247,6 +253,7 @@ export class TelemetryHost {
       nowMs: this.#context.clock.nowMs(),
       startedMs: this.#startedMs,
       settings: this.#settings,
+      isPart: false,
       spans: this.#spans,
       payloads: this.#payloads,
       logs: this.#logs,

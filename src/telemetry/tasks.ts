@@ -11,6 +11,7 @@ import type {
   TelemetryBatch,
 } from '../core/telemetry/records/intake.ts';
 import type { SeverityText } from '../core/telemetry/records/records.ts';
+import type { MissingEngine } from '../core/telemetry/records/retention.ts';
 import type { TelemetrySettings } from '../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../effects/logger.ts';
 import type { ErrorBody } from '../protocol/frames/frames.ts';
@@ -20,7 +21,12 @@ import type { ExportChange } from './export/pipeline.ts';
 export type TelemetryTask =
   | { readonly kind: 'open'; readonly options: TelemetryHostOptions }
   | { readonly kind: 'batch'; readonly batch: TelemetryBatch; readonly wanted: WantedLogs }
-  | { readonly kind: 'ask'; readonly functionId: string; readonly payload: Uint8Array | undefined }
+  | {
+      readonly kind: 'ask';
+      readonly functionId: string;
+      readonly payload: Uint8Array | undefined;
+      readonly merging: Merging | undefined;
+    }
   | { readonly kind: 'measure'; readonly windows: readonly MetricWindow[] }
   | { readonly kind: 'adopt'; readonly payloads: PayloadSettings }
   | { readonly kind: 'tick' }
@@ -79,6 +85,18 @@ export interface StoredCounts {
   readonly exportTrouble?: string;
   /** Why nothing is kept on the disk. */
   readonly diskTrouble?: string;
+}
+
+/** Of a question that all engines of a cluster answer together. */
+export interface Merging {
+  /** Absent: another engine merges. Else the answers of the others as JSON. */
+  readonly parts?: readonly AnswerOfEngine[];
+  readonly missing?: readonly MissingEngine[];
+}
+
+export interface AnswerOfEngine {
+  readonly engine: string;
+  readonly json: Uint8Array;
 }
 
 /** The answer as JSON, or the error. */

@@ -10,12 +10,14 @@ import type { StateClient } from '../../sdk/data/state-client.ts';
 import type { SvcStream } from '../../sdk/streams/streams.ts';
 import type { TlsOptions } from '../../sdk/worker/options.ts';
 import type { Platform } from '../../sdk/worker/platform.ts';
+import type { SvcWorker } from '../../sdk/worker/svc-worker.ts';
 import type { Context } from '../kernel/command.ts';
 import { CliFailure, EXIT, usageFailure } from '../kernel/failures.ts';
 import type { CONNECTION_FLAGS } from '../kernel/flags.ts';
 import { printedNumber, withNumberWatch } from '../text/number-loss.ts';
 import { formatDuration } from '../text/times.ts';
 import { callFailure } from './call-failure.ts';
+import { MissingEngines } from './missing-engines.ts';
 import { tlsOf } from './tls.ts';
 
 export interface CallSettings {
@@ -58,6 +60,7 @@ export async function withEngine<T>(
   const secured = withTlsOf(context, (tls) => withTls(nodePlatform, flags.url, { tls }));
   const shown = output.showsWire ? await loggedPlatform(secured, output) : secured;
   const loss: { number?: string } = {};
+  const missing = new MissingEngines();
   const noteLoss = (number: string): void => {
     loss.number ??= number;
   };
@@ -81,19 +84,16 @@ export async function withEngine<T>(
     const trigger = () => (action === undefined ? caller.trigger(request) : caller.trigger({ ...request, action }));
     const carrier = { traceparent, baggage: undefined, depth: undefined };
     try {
-      return await (traceparent === undefined ? trigger() : contexts.run(carrier, trigger, undefined, undefined));
+      const answered = traceparent === undefined ? trigger() : contexts.run(carrier, trigger, undefined, undefined);
+      const answer: unknown = await answered;
+      missing.note(answer);
+      return answer;
     } catch (error) {
       // The connection was lost, whatever error the call reports.
       throw isSvcError(error) && caller.state_of_connection === 'closed' ? lostEngine(error.message, address) : error;
     }
   };
-  const lost = new Promise<never>((_, reject) => {
-    caller.on('disconnected', ({ code, reason }) =>
-      reject(lostEngine(`code ${code}${reason && ` ${reason}`}`, address)),
-    );
-  });
-  // Most commands only make calls, and a failed call reports the loss.
-  lost.catch(() => {});
+  const lost = lossOf(caller, address);
   try {
     await withinTime(caller.ready(), flags.timeout, address);
     output.detail(`connected to ${address} in ${formatDuration(terminal.elapsedMs() - startedMs)}`);
@@ -110,9 +110,22 @@ export async function withEngine<T>(
   } catch (error) {
     throw isSvcError(error) ? explain(error, address, output.verbose) : error;
   } finally {
+    for (const warning of missing.warnings) output.warn(warning);
     if (loss.number !== undefined) output.warn(lossText(loss.number));
     await caller.shutdown();
   }
+}
+
+/** Rejects when the connection is lost. */
+function lossOf(caller: SvcWorker, address: string): Promise<never> {
+  const lost = new Promise<never>((_, reject) => {
+    caller.on('disconnected', ({ code, reason }) =>
+      reject(lostEngine(`code ${code}${reason && ` ${reason}`}`, address)),
+    );
+  });
+  // Most commands only make calls, and a failed call reports the loss.
+  lost.catch(() => {});
+  return lost;
 }
 
 /** A file of TLS that cannot be read is the user's to correct. */

@@ -1,7 +1,7 @@
 // Traces, logs, metrics, alerts and sampling. Times are Unix milliseconds unless the name contains `unix_nano`.
 
 import type { LogRecord, SpanRecord, TraceStatusWord } from '../../core/telemetry/records/records.ts';
-import type { Retention } from '../../core/telemetry/records/retention.ts';
+import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
 import type { List, ListQuery } from './envelope.ts';
 
 /** One trace: its root span and a summary of the other spans. */
@@ -74,6 +74,8 @@ export interface MissingTrace {
 /** A list of observed data, with what is stored of it. */
 export interface RetainedList<T> extends List<T> {
   retention?: Retention;
+  /** Engines of the cluster that gave no answer. */
+  missing_engines?: readonly MissingEngine[];
 }
 
 export interface TraceFacets {

@@ -30,6 +30,7 @@ import { outcomeOfError } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
+import { answersOfAll } from './answers-of-all.ts';
 import type { LogPayload } from './payloads.ts';
 
 type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietTraces'>;
@@ -157,7 +158,9 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
 export function threadFunctions(
   client: Pick<TelemetryClient, 'ask'>,
   collector: Pick<Collector, 'flush'>,
+  router: Pick<RouterPort, 'askEngines' | 'askEngine'>,
 ): RawBuiltinDefinition[] {
+  const ask = answersOfAll(client, () => collector.flush(), router);
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,
@@ -166,13 +169,11 @@ export function threadFunctions(
       assertTrusted(id, call);
       const input = payload?.asJsonBytes();
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
-      void client
-        .ask(id, input, () => collector.flush())
-        .then((answer) => {
-          if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
-          const bytes = Buffer.from(answer);
-          done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
-        });
+      void ask(id, input, call.isRelayed === true).then((answer) => {
+        if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
+        const bytes = Buffer.from(answer);
+        done({ result: Payload.ofBytes(bytes, 0, bytes.length) });
+      });
     },
   }));
 }

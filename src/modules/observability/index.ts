@@ -53,7 +53,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     functions: [
       ...logFunctions(router, identity),
       ...baggageFunctions,
-      ...threadFunctions(client, collector),
+      ...threadFunctions(client, collector, router),
       ...alertFunctions(alerts, router),
       samplingRules(() => settings, router),
     ],

@@ -19,7 +19,7 @@ export function relay(context: RouterContext, entry: WorkerEntry, request: CallR
   if (engine === undefined) return refusalOf(entry.id, engines);
   const unreadable = unreadablePart(entry.id, engine, request);
   if (unreadable !== undefined) return unreadable;
-  const slot = hand(context, entry.id, engine, request);
+  const slot = relayTo(context, entry.id, engine, request);
   // Where nothing else reaches the function, the payload need not be kept.
   const hasOthers = entry.remotes.length > 1 || entry.executors.length > 0;
   if (hasOthers && engine.isUp) context.repeatable.set(slot, keptRequest(request));
@@ -54,7 +54,7 @@ export function relayAgain(
   const again = { ...request, caller, timeoutMs };
   // It goes to no third engine.
   if (engine === undefined) return { ...again, relayedBy: refusing.id };
-  hand(context, functionId, engine, again);
+  relayTo(context, functionId, engine, again);
   return undefined;
 }
 
@@ -62,8 +62,13 @@ function select({ settings, random }: RouterContext, engines: readonly RemoteEng
   return selectEngine(engines, settings.zone, () => random.fraction());
 }
 
-/** Returns the slot of the call. */
-function hand(context: RouterContext, functionId: string, engine: RemoteEngine, request: CallRequest): number {
+/** Hands the call to that engine. Returns the slot of the call. */
+export function relayTo(
+  context: RouterContext,
+  functionId: string,
+  engine: RemoteEngine,
+  request: CallRequest,
+): number {
   request.handed?.(`engine ${engine.id}`);
   const call = openCall(context, functionId, engine, request, undefined);
   const { slot, generation } = call;

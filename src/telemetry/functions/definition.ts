@@ -12,7 +12,7 @@ import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
 import type { PayloadStore } from '../../core/telemetry/payloads/payload-store.ts';
 import type { PayloadsAnswer } from '../../core/telemetry/payloads/payloads-answer.ts';
 import type { MetricRecord, SpanRecord } from '../../core/telemetry/records/records.ts';
-import type { Retention } from '../../core/telemetry/records/retention.ts';
+import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { RunPage } from '../../core/telemetry/spans/runs.ts';
 import type { SpanStore } from '../../core/telemetry/spans/span-store.ts';
@@ -26,18 +26,19 @@ export type FunctionId = keyof typeof DESCRIPTIONS;
 
 /** What the functions answer. The console reads these types, and `src/validators/console-answers.ts` compiles them. */
 export interface TelemetryAnswers {
-  'engine::traces::list': TracePage & Page & Retained;
-  'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number } & Retained;
-  'engine::traces::span': { span: SpanRecord & { duration_ms: number } };
+  'engine::traces::list': TracePage & Page & Retained & Merged;
+  'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number } & Retained & Merged;
+  'engine::traces::span': { span: SpanRecord & { duration_ms: number } } & Merged;
   'engine::traces::clear': Cleared;
   'engine::traces::group_by': SpanGroups;
   'engine::traces::edges': TraceEdges;
-  'engine::traces::runs': RunPage & Page & Retained;
-  'engine::traces::payloads': PayloadsAnswer;
+  'engine::traces::runs': RunPage & Page & Retained & Merged;
+  'engine::traces::payloads': PayloadsAnswer & Merged;
   'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
-  'engine::logs::list': LogPage & { query?: unknown; timestamp: number };
+  'engine::logs::list': LogPage & { query?: unknown; timestamp: number } & Merged;
   'engine::logs::clear': Cleared;
-  'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number } & Partial<Retained>;
+  'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number } & Partial<Retained> &
+    Merged;
   'engine::logs::histogram': LogHistogram;
   'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
   'engine::metrics::list': EngineAndWorkerMetrics;
@@ -55,6 +56,12 @@ interface Page {
 /** Absent where nothing is kept. */
 interface Retained {
   retention: Retention;
+}
+
+/** An answer for all engines of a cluster. */
+interface Merged {
+  /** Absent: all engines have answered. */
+  missing_engines?: readonly MissingEngine[];
 }
 
 interface Cleared {
@@ -88,6 +95,8 @@ export interface TelemetryStores {
   /** When the thread began, before anything was observed. */
   readonly startedMs: number;
   readonly settings: TelemetrySettings;
+  /** The answer will be merged with those of other engines. */
+  readonly isPart: boolean;
   readonly spans: SpanStore | undefined;
   /** Of the spans. */
   readonly payloads: PayloadStore | undefined;
@@ -129,4 +138,16 @@ export const DESCRIPTIONS = {
   'engine::rollups::list': 'Lists metrics of the last hour, six hours or week in buckets',
 } as const satisfies Record<keyof TelemetryAnswers, string>;
 
+/** In a cluster their answers cover all engines. `merge.ts` merges them. */
+export const MERGED_FUNCTIONS = [
+  'engine::traces::list',
+  'engine::traces::tree',
+  'engine::traces::span',
+  'engine::traces::payloads',
+  'engine::traces::runs',
+  'engine::logs::list',
+  'engine::logs::search',
+] as const satisfies readonly FunctionId[];
+
+export const LOGS_CONTEXT = 'engine::logs::context';
 export const ROLLUPS_LIST = 'engine::rollups::list';

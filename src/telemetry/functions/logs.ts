@@ -11,11 +11,11 @@ import {
 } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction } from './definition.ts';
 import {
-  COUNT,
   type LogsFilterPayload,
   type LogsListPayload,
   numberOr,
   optionalNumber,
+  pageRange,
   timeRange,
 } from './payloads.ts';
 import { logRetention } from './retention.ts';
@@ -27,11 +27,10 @@ const NAMES_MAX = 200;
 
 const list: TelemetryFunction<'engine::logs::list'> = {
   id: 'engine::logs::list',
-  run(given, { logs, nowMs }) {
+  run(given, { logs, nowMs, isPart }) {
     const payload = readPayload(list.id, validateLogsList, given);
     const filter = readListFilter(payload);
-    const offset = numberOr('offset', payload.offset, 0, COUNT);
-    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const { offset, limit } = pageRange(payload, isPart);
     if (logs === undefined) return { logs: [], total: 0, timestamp: nowMs };
     const page = listLogs(logs, filter, { order: 'desc', offset, limit });
     return { ...page, query: echo(payload), timestamp: nowMs };
@@ -76,11 +75,10 @@ const clear: TelemetryFunction<'engine::logs::clear'> = {
 
 const search: TelemetryFunction<'engine::logs::search'> = {
   id: 'engine::logs::search',
-  run(given, { logs, nowMs, settings, startedMs }) {
+  run(given, { logs, nowMs, settings, startedMs, isPart }) {
     const payload = readPayload(search.id, validateLogsSearch, given);
     const filter = readSearchFilter(payload);
-    const offset = numberOr('offset', payload.offset, 0, COUNT);
-    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const { offset, limit } = pageRange(payload, isPart);
     if (logs === undefined) return { logs: [], total: 0, services: [], timestamp: nowMs };
     const found = searchLogs(logs, filter, { order: payload.order ?? 'desc', offset, limit });
     return { ...found, timestamp: nowMs, retention: logRetention(logs, settings, startedMs, nowMs) };

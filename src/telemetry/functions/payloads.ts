@@ -107,6 +107,8 @@ export interface LogsHistogramPayload extends LogsFilterPayload {
 
 export interface LogsContextPayload {
   log_id: number;
+  /** The engine of the cluster that has the record; absent: the one that is asked. */
+  engine?: string | null;
   before?: number | null;
   after?: number | null;
 }
@@ -154,7 +156,7 @@ export interface NumberRange {
 
 /** Unix milliseconds up to the year 3000: the limit catches nanoseconds given by mistake. */
 export const TIME: NumberRange = { min: 0, max: 32_503_680_000_000 };
-export const COUNT: NumberRange = { min: 0, max: 10_000_000, isWhole: true };
+const COUNT: NumberRange = { min: 0, max: 10_000_000, isWhole: true };
 
 export function optionalNumber(
   name: string,
@@ -169,6 +171,30 @@ export function optionalNumber(
 
 export function numberOr(name: string, value: number | null | undefined, fallback: number, range: NumberRange): number {
   return optionalNumber(name, value, range) ?? fallback;
+}
+
+export interface PagePayload {
+  offset?: number | null;
+  limit?: number | null;
+}
+
+const LIMIT = { min: 0, max: 1_000, isWhole: true };
+/** Of one engine, in answers that are merged. */
+const PART_ROWS_MAX = 10_000;
+
+/** `isPart`: other engines have rows of the page too, so all up to its end are needed. */
+export function pageRange(payload: PagePayload, isPart: boolean): { offset: number; limit: number } {
+  const offset = numberOr('offset', payload.offset, 0, COUNT);
+  const limit = numberOr('limit', payload.limit, 100, LIMIT);
+  if (!isPart) return { offset, limit };
+  if (offset + limit <= PART_ROWS_MAX) return { offset: 0, limit: offset + limit };
+  const text = `In a cluster a page ends at row ${PART_ROWS_MAX}, 'offset' is ${offset}: narrow the time or the filter`;
+  throw new Refusal('BAD_REQUEST', text);
+}
+
+/** How the payload asks for rows to be sorted. */
+export function traceSort({ sort_by: by, sort_order: order }: TracesListPayload) {
+  return { sortBy: by === 'duration_ms' ? ('duration' as const) : (by ?? 'start_time'), sortOrder: order ?? 'asc' };
 }
 
 /** A start after its end is a mistake, not an empty result. */

@@ -21,7 +21,7 @@ import {
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
-import { COUNT, numberOr, optionalNumber, TIME, type TracesListPayload, timeRange } from './payloads.ts';
+import { numberOr, optionalNumber, pageRange, TIME, type TracesListPayload, timeRange, traceSort } from './payloads.ts';
 import { traceRetention } from './retention.ts';
 
 const DURATION = { min: 0, max: 1e12 };
@@ -33,8 +33,7 @@ const list: TelemetryFunction<'engine::traces::list'> = {
   id: 'engine::traces::list',
   run(given, stores) {
     const payload = readPayload(list.id, validateTracesList, given);
-    const offset = numberOr('offset', payload.offset, 0, COUNT);
-    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const { offset, limit } = pageRange(payload, stores.isPart);
     const page = listTraces(spansOf(stores), { ...readFilter(payload), offset, limit }, stores.nowMs);
     return { ...page, offset, limit, retention: retentionOf(stores) };
   },
@@ -61,8 +60,7 @@ function readFilter(payload: TracesListPayload) {
     searchAllSpans: payload.search_all_spans ?? false,
     // A trace that is named by its id is shown, whatever it is.
     includeInternal: payload.include_internal ?? (payload.trace_id ?? payload.trace_ids ?? undefined) !== undefined,
-    sortBy: payload.sort_by === 'duration_ms' ? ('duration' as const) : (payload.sort_by ?? 'start_time'),
-    sortOrder: payload.sort_order ?? 'asc',
+    ...traceSort(payload),
   };
 }
 
@@ -80,6 +78,11 @@ const tree: TelemetryFunction<'engine::traces::tree'> = {
   run(given, stores) {
     const payload = readPayload(tree.id, validateTracesTree, given);
     const spans = spansOfTrace(payload.trace_id.toLowerCase(), stores);
+    if (stores.isPart) {
+      // Their parents may be on another engine.
+      const roots = spans.map((one) => ({ ...one, duration_ms: durationMs(one, stores.nowMs), children: [] }));
+      return { roots, span_count: spans.length, retention: retentionOf(stores) };
+    }
     const roots = buildTree(spans, {
       maxDepth: numberOr('max_depth', payload.max_depth, TREE_DEPTH_MAX, {
         min: 0,
@@ -168,8 +171,7 @@ const runs: TelemetryFunction<'engine::traces::runs'> = {
   id: 'engine::traces::runs',
   run(given, stores) {
     const payload = readPayload(runs.id, validateTracesRuns, given);
-    const offset = numberOr('offset', payload.offset, 0, COUNT);
-    const limit = numberOr('limit', payload.limit, 100, LIMIT);
+    const { offset, limit } = pageRange(payload, stores.isPart);
     const { function_id: functionId, status } = payload;
     const query = { ...timeRange(payload), functionId, status: status ?? undefined, offset, limit };
     const hasPayload = (span: SpanRecord) => stores.payloads?.pairOf(span.trace_id, span.span_id) !== undefined;

@@ -231,6 +231,6 @@ async function since(engine: EngineConnection, { query }: Filter, startTime: num
 
 /** `log_id` counts within one run of the engine; older engines have none. */
 function keyOf(log: JsonRecord): string {
-  const parts = ['log_id', 'timestamp_unix_nano', 'observed_timestamp_unix_nano', 'span_id', 'body'];
+  const parts = ['engine', 'log_id', 'timestamp_unix_nano', 'observed_timestamp_unix_nano', 'span_id', 'body'];
   return parts.map((name) => textIn(log, name)).join('\0');
 }

@@ -10,7 +10,7 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Retention } from '../../../core/telemetry/records/retention.ts';
+import type { MissingEngine, Retention } from '../../../core/telemetry/records/retention.ts';
 import type { RetainedList } from '../../api/telemetry.ts';
 import { ApiError } from './api.ts';
 import { connection } from './connection.ts';
@@ -92,6 +92,7 @@ export interface ListState<T> {
   readonly isOld: boolean;
   /** Only of observed data: what is stored of it. */
   readonly retention: Retention | undefined;
+  readonly missingEngines: readonly MissingEngine[];
   readonly refetch: () => void;
   /** Set when the list changed but is too long to be read again automatically. Reads it again from its beginning. */
   readonly catchUp: (() => void) | undefined;
@@ -100,6 +101,7 @@ export interface ListState<T> {
 }
 
 const PAGE_ROWS = 500;
+const NO_ENGINES: readonly MissingEngine[] = [];
 
 export function useList<T>(
   key: readonly unknown[],
@@ -127,6 +129,7 @@ export function useList<T>(
     error: query.error,
     isOld: query.isPlaceholderData,
     retention: data?.pages[0]?.retention,
+    missingEngines: data?.pages[0]?.missing_engines ?? NO_ENGINES,
     refetch: () => void refetch(),
     catchUp: hasChanged && !query.isFetching ? () => readAgain(key) : undefined,
     // A page that failed is not requested again and again.

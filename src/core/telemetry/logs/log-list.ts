@@ -19,8 +19,10 @@ export interface LogFilter {
 }
 
 export interface ListedLog extends Omit<LogRecord, 'is_quiet'> {
-  /** The number within this engine's run: `engine::logs::context` finds the record by it. */
+  /** The number within the engine's run: `engine::logs::context` finds the record by it. */
   readonly log_id: number;
+  /** Another engine of the cluster, which has the record. */
+  readonly engine?: string;
 }
 
 export interface LogPageQuery {

@@ -34,3 +34,9 @@ export function explainRetention(
       : `To keep more, raise ${setting} of svc-observability (now ${value}).`,
   ];
 }
+
+/** An engine of the cluster that gave no answer: what it has is missing in the answer for all. */
+export interface MissingEngine {
+  readonly engine: string;
+  readonly reason: string;
+}

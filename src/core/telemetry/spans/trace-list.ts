@@ -172,7 +172,18 @@ function some<T>(items: Iterable<T>, test: (item: T) => boolean): boolean {
 function comparerOf({ sortBy, sortOrder }: TraceQuery, nowMs: number): Compare<Trace> {
   const sign = sortOrder === 'asc' ? 1 : -1;
   const compare = COMPARERS[sortBy](nowMs);
-  return (a, b) => sign * compare(a.root, b.root) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return (a, b) => sign * compare(a.root, b.root) || compareTexts(a.id, b.id);
+}
+
+/** The same order for rows. */
+export function compareRows({ sortBy, sortOrder }: Pick<TraceQuery, 'sortBy' | 'sortOrder'>): Compare<TraceRow> {
+  const sign = sortOrder === 'asc' ? 1 : -1;
+  const byField = sortBy === 'duration' ? byDuration : COMPARERS[sortBy](0);
+  return (a, b) => sign * byField(a, b) || compareTexts(a.trace_id, b.trace_id);
+}
+
+function byDuration(a: TraceRow, b: TraceRow): number {
+  return a.duration_ms - b.duration_ms;
 }
 
 const COMPARERS: Readonly<Record<TraceSort, (nowMs: number) => Compare<SpanRecord>>> = {

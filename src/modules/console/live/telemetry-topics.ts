@@ -20,18 +20,21 @@ export function openLogs(context: ConsoleContext, opening: Opening): void {
   const beginMs = since === undefined ? module.router.nowMs : Number(since);
   let newestMs = beginMs;
   /** Ids of records that were sent. */
-  const sent = new Set<number>();
+  const sent = new Set<string>();
   poll(context, opening, LOG_INTERVAL_MS, async () => {
     const start_time = Math.max(beginMs, newestMs - OVERLAP_MS);
     const asked = { ...logFilter({ ...filter, start_time }), order: 'desc', limit: LOGS_AT_ONCE };
     const { logs, total } = await builtIns.ask('engine::logs::search', asked);
-    const fresh = logs.filter(({ log_id }) => !sent.has(log_id)).reverse();
+    const fresh = logs
+      .map((log) => ({ log, row: logRow(log) }))
+      .filter(({ row }) => !sent.has(row.id))
+      .reverse();
     // All records of this answer are new, and there were more: those in between were never seen.
     if (fresh.length === LOGS_AT_ONCE && total > logs.length) subscription.drop(total - logs.length);
-    for (const log of fresh) {
-      sent.add(log.log_id);
+    for (const { log, row } of fresh) {
+      sent.add(row.id);
       newestMs = Math.max(newestMs, timeOf(log));
-      subscription.push(Feed.text(logRow(log)), String(newestMs));
+      subscription.push(Feed.text(row), String(newestMs));
     }
     for (const id of sent) {
       if (sent.size <= SENT_MAX) break;

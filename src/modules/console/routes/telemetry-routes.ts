@@ -70,9 +70,10 @@ export async function searchTraces(
     offset,
     limit,
   };
-  const { spans, total, retention } = await builtIns.ask('engine::traces::list', asked);
+  const { spans, total, retention, missing_engines } = await builtIns.ask('engine::traces::list', asked);
   const end = offset + spans.length;
-  return { items: spans.map(traceRow), next_cursor: end < total ? String(end) : null, total, retention };
+  const next_cursor = end < total ? String(end) : null;
+  return { items: spans.map(traceRow), next_cursor, total, retention, ...(missing_engines && { missing_engines }) };
 }
 
 export function traceRow(span: Answers['engine::traces::list']['spans'][number]): TraceRow {
@@ -110,17 +111,22 @@ async function searchLogs(
   const { around, order } = search;
   if (around !== undefined) {
     const { id, before, after } = around;
-    const asked = { log_id: Number(id), before, after };
+    const [number = '', engine] = id.split('@');
+    const asked = { log_id: Number(number), ...(engine !== undefined && { engine }), before, after };
     const { logs } = await builtIns.ask('engine::logs::context', asked);
-    const items = logs.map(logRow);
+    const items = logs.map((log) => logRow({ ...log, ...(engine !== undefined && { engine }) }));
     return { items: order === 'asc' ? items : items.reverse(), next_cursor: null, total: logs.length };
   }
   const { limit, offset } = placeOf(search);
   const asked = { ...logFilter(search), order: order ?? 'desc', limit, offset };
-  const { logs, total, retention } = await builtIns.ask('engine::logs::search', asked);
+  const { logs, total, retention, missing_engines } = await builtIns.ask('engine::logs::search', asked);
   const end = offset + logs.length;
   const next_cursor = end < total ? String(end) : null;
-  return { items: logs.map(logRow), next_cursor, total, ...(retention && { retention }) };
+  return {
+    ...{ items: logs.map(logRow), next_cursor, total },
+    ...(retention && { retention }),
+    ...(missing_engines && { missing_engines }),
+  };
 }
 
 async function histogramOf(
@@ -192,6 +198,6 @@ function counted(values: readonly string[]): { value: string; count: number }[] 
   return [...counts].sort((a, b) => b[1] - a[1]).map(([value, count]) => ({ value, count }));
 }
 
-export function logRow({ log_id, ...record }: Answers['engine::logs::search']['logs'][number]): LogRow {
-  return { ...record, id: String(log_id) };
+export function logRow({ log_id, engine, ...record }: Answers['engine::logs::search']['logs'][number]): LogRow {
+  return { ...record, id: engine === undefined ? String(log_id) : `${log_id}@${engine}` };
 }

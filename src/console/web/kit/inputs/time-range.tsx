@@ -3,7 +3,7 @@
 
 import { Clock } from 'lucide-react';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { explainRetention, type Retention } from '../../../../core/telemetry/records/retention.ts';
+import { explainRetention, type MissingEngine, type Retention } from '../../../../core/telemetry/records/retention.ts';
 import { RANGE_CHOICES, rangeLabel, readMoment, type TimeRange, useTimeRange } from '../../data/time-range.ts';
 import { formatLocal } from '../charts/times.ts';
 import { Flyout } from '../layout/overlays.tsx';
@@ -120,15 +120,21 @@ export interface RangeNoteProps {
   readonly kind: 'traces' | 'logs';
   /** Unix milliseconds; undefined: the range has no start. */
   readonly startMs: number | undefined;
-  readonly retention: Retention | undefined;
+  readonly list: { readonly retention: Retention | undefined; readonly missingEngines: readonly MissingEngine[] };
 }
 
-/** Where the range begins before there is data: since when there is, and what keeps more. */
-export function RangeNote({ kind, startMs, retention }: RangeNoteProps): ReactNode {
-  if (startMs === undefined || retention === undefined || retention.whole_since_ms <= startMs) return null;
+/** What the list lacks: a range that begins before there is data, and engines that gave no answer. */
+export function RangeNote({ kind, startMs, list: { retention, missingEngines } }: RangeNoteProps): ReactNode {
+  const isEarly = startMs !== undefined && retention !== undefined && retention.whole_since_ms > startMs;
+  if (!isEarly && missingEngines.length === 0) return null;
   return (
-    <p role="note" className="shrink-0 border-b border-line bg-panel px-4 py-1.5 text-sm text-muted">
-      The range begins earlier. {explainRetention(kind, retention, formatLocal).join(' ')}
-    </p>
+    <div role="note" className="shrink-0 border-b border-line bg-panel px-4 py-1.5 text-sm text-muted">
+      {isEarly && <p>The range begins earlier. {explainRetention(kind, retention, formatLocal).join(' ')}</p>}
+      {missingEngines.map(({ engine, reason }) => (
+        <p key={engine}>
+          The engine {engine} gave no answer, and its {kind} are missing here: {reason}
+        </p>
+      ))}
+    </div>
   );
 }

@@ -71,7 +71,7 @@ export default function Logs(): ReactNode {
       }
     >
       <div className="relative flex h-full min-h-0 flex-col">
-        <RangeNote kind="logs" startMs={question.start_time} retention={logs.list.retention} />
+        <RangeNote kind="logs" startMs={question.start_time} list={logs.list} />
         {hasTimes(rows, search) && <Histogram question={question} {...{ search, setSearch }} />}
         <div className="relative min-h-0 flex-1">
           <Waiting count={logs.waitingCount} dropped={logs.droppedCount} release={release} />

@@ -103,7 +103,7 @@ export function TraceList(): ReactNode {
             document.querySelector('[data-list]')?.scrollTo({ top: 0 });
           }}
         />
-        <RangeNote kind="traces" startMs={question.start_time} retention={traces.retention} />
+        <RangeNote kind="traces" startMs={question.start_time} list={traces} />
         <TraceTable
           {...{ traces, filters, setFilters, range, setRange }}
           order={search}

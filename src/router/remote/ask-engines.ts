@@ -1,0 +1,59 @@
+// Asks other engines of the cluster what they know, for an answer about all of them. Every engine has the functions
+// that are asked.
+
+import type { Payload } from '../../protocol/payload/payload.ts';
+import { errorLine, type Outcome } from '../calls/call.ts';
+import type { RouterContext } from '../context.ts';
+import { relayTo } from './relayed-calls.ts';
+import type { RemoteEngine } from './remote-engine.ts';
+
+export interface AnswersOfEngines {
+  readonly parts: { readonly engine: string; readonly json: Uint8Array }[];
+  /** Engines that could not be asked, or did not answer. */
+  readonly missing: { readonly engine: string; readonly reason: string }[];
+}
+
+/** A person waits. */
+const ASK_MS_MAX = 2_000;
+/** The engine has answered: it has nothing to add. */
+const NOTHING = /"code":"(?:NOT_FOUND|memory_exporter_not_enabled)"/;
+
+/** The payload is JSON, and valid until this returns. */
+export async function askEngines(
+  context: RouterContext,
+  functionId: string,
+  payload: Payload | undefined,
+): Promise<AnswersOfEngines> {
+  const found: AnswersOfEngines = { parts: [], missing: [] };
+  const asked = [...context.remoteEngines].map(async (engine) => {
+    const { result, error } = await askEngine(context, engine, functionId, payload);
+    const text = error?.asText();
+    if (result !== undefined) found.parts.push({ engine: engine.id, json: result });
+    else if (text !== undefined && !NOTHING.test(text)) {
+      found.missing.push({ engine: engine.id, reason: errorLine(text) });
+    }
+  });
+  await Promise.all(asked);
+  return found;
+}
+
+/** The result as JSON, or the error. */
+export function askEngine(
+  context: RouterContext,
+  engine: RemoteEngine,
+  functionId: string,
+  payload: Payload | undefined,
+): Promise<{ readonly result?: Uint8Array | undefined; readonly error?: Payload | undefined }> {
+  return new Promise((resolve) => {
+    const settle = ({ result, error }: Outcome): void => {
+      // Payloads are valid until this returns.
+      const json = result?.asJsonBytes();
+      resolve({ result: json && new Uint8Array(json), error: error?.kept() });
+    };
+    relayTo(context, functionId, engine, {
+      ...{ functionId, data: payload, metadata: undefined, traceparent: undefined, baggage: undefined, depth: 0 },
+      ...{ timeoutMs: ASK_MS_MAX, from: undefined, rights: undefined, ref: '', trigger: undefined, isInternal: true },
+      caller: { settle },
+    });
+  });
+}

@@ -1,0 +1,14 @@
+// Compiled checks of what other engines of a cluster answer to questions about traces and logs.
+
+import typia from 'typia';
+import type { TelemetryAnswers } from '../telemetry/functions/definition.ts';
+
+export const telemetryAnswers = {
+  'engine::traces::list': typia.createIs<TelemetryAnswers['engine::traces::list']>(),
+  'engine::traces::tree': typia.createIs<TelemetryAnswers['engine::traces::tree']>(),
+  'engine::traces::span': typia.createIs<TelemetryAnswers['engine::traces::span']>(),
+  'engine::traces::payloads': typia.createIs<TelemetryAnswers['engine::traces::payloads']>(),
+  'engine::traces::runs': typia.createIs<TelemetryAnswers['engine::traces::runs']>(),
+  'engine::logs::list': typia.createIs<TelemetryAnswers['engine::logs::list']>(),
+  'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),
+};

@@ -1,0 +1,123 @@
+// Traces and logs of engines of one cluster, asked at one of them.
+
+import { describe, expect, test } from 'vitest';
+import type { SvcWorker } from '../../../src/sdk/index.ts';
+import { waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
+import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { sdkWorkers } from '../sdk-workers.ts';
+
+const connect = sdkWorkers();
+const OBSERVED = { workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory}}\n' };
+
+interface Tree {
+  readonly name: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly children: readonly Tree[];
+}
+
+interface Answer {
+  readonly spans: readonly Tree[];
+  readonly roots: readonly Tree[];
+  readonly logs: readonly { body: string; log_id: number; engine?: string }[];
+  readonly runs: readonly { trace_id: string; span_id: string }[];
+  readonly total: number;
+  readonly missing_engines?: readonly { engine: string; reason: string }[];
+}
+
+const ask = (worker: SvcWorker, id: string, payload: object = {}): Promise<Answer> =>
+  worker.trigger({ function_id: id, payload });
+
+function namesOf(trees: readonly Tree[]): string[] {
+  return trees.flatMap(({ name, children }) => [name, ...namesOf(children)]);
+}
+
+/** A function on A that calls one on B, once called. */
+async function callOverBoth({ a, b }: ClusterPair) {
+  const [near, far] = [connect(a.url), connect(b.url)];
+  far.registerFunction('far::price', (_input: unknown, { logger }) => {
+    logger.info('priced on B');
+    return 7;
+  });
+  await waitForFunction(near, 'far::price');
+  await waitForEngines(near, 1);
+  near.registerFunction('near::order', async (_input: unknown, { logger }) => {
+    logger.info('ordered on A');
+    return await near.trigger('far::price', {});
+  });
+  expect(await near.trigger('near::order', {})).toBe(7);
+  return { near, far };
+}
+
+describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
+  test('[CL30] a trace over both is one row and one tree, at either engine', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    const { near, far } = await callOverBoth(pair);
+    for (const worker of [near, far]) {
+      let trees: readonly Tree[] = [];
+      await waitFor('the trace is whole', async () => {
+        const { spans, total } = await ask(worker, 'engine::traces::list', { name: 'near::order' });
+        const [row] = spans;
+        if (row === undefined || total !== 1) return false;
+        ({ roots: trees } = await ask(worker, 'engine::traces::tree', { trace_id: row.trace_id }));
+        return namesOf(trees).some((name) => name.includes('far::price'));
+      });
+      expect(trees).toHaveLength(1);
+      expect(namesOf(trees)[0]).toContain('near::order');
+    }
+  });
+
+  test('[CL30] runs and logs are listed together, with the total of both', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    const { near, far } = await callOverBoth(pair);
+    await waitFor('the run of B is listed at A', async () => {
+      const { runs, total } = await ask(near, 'engine::traces::runs', { function_id: 'far::price' });
+      return runs.length === 1 && total === 1;
+    });
+    const bodies = async (worker: SvcWorker): Promise<string> =>
+      (await ask(worker, 'engine::logs::search', { query: 'on', order: 'asc' })).logs.map(({ body }) => body).join();
+    for (const worker of [near, far]) {
+      await waitFor('both records are listed', async () => (await bodies(worker)).includes('ordered on A,priced on B'));
+    }
+    const { logs } = await ask(near, 'engine::logs::search', { query: 'priced' });
+    const { engine, log_id } = logs[0] ?? {};
+    expect(engine).toEqual(expect.any(String));
+    const around = await ask(near, 'engine::logs::context', { log_id, engine });
+    expect(around.logs.map(({ body }) => body)).toContain('priced on B');
+    await expect(ask(near, 'engine::logs::context', { log_id, engine: 'none' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  test('[CL30] pages of the merged list neither repeat nor skip a trace', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    const [near, far] = [connect(pair.a.url), connect(pair.b.url)];
+    await waitForEngines(near, 1);
+    near.registerFunction('near::one', () => 1);
+    far.registerFunction('far::one', () => 1);
+    for (let count = 0; count < 10; count++) {
+      await near.trigger('near::one', {});
+      await far.trigger('far::one', {});
+    }
+    const list = (offset: number, limit: number) =>
+      ask(near, 'engine::traces::list', { name: '::one', offset, limit, sort_order: 'desc' });
+    await waitFor('all are stored', async () => (await list(0, 100)).total === 20);
+    const all = (await list(0, 100)).spans.map(({ trace_id: id }) => id);
+    const pages = await Promise.all([0, 7, 14].map((offset) => list(offset, 7)));
+    expect(pages.flatMap(({ spans }) => spans.map(({ trace_id: id }) => id))).toEqual(all);
+    expect(new Set(all).size).toBe(20);
+    await expect(list(9_990, 20)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  test('[CL30] names an engine that does not answer', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    const { near } = await callOverBoth(pair);
+    await pair.nats.stop();
+    await waitFor('the other engine is missing', async () => {
+      const { missing_engines: missing = [] } = await ask(near, 'engine::traces::list', {});
+      return missing.length === 1 && missing[0]?.reason.includes('ENGINE_UNREACHABLE') === true;
+    });
+  });
+});
