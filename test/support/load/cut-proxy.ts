@@ -14,6 +14,7 @@ export class CutProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #lines = new Set<Line>();
   #isOpen = true;
+  #isSilent = false;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -44,8 +45,9 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
-  /** Drops all bytes on present connections without closing them, like a network that drops everything. */
+  /** Drops all bytes without closing connections, like a network that drops everything. */
   fallSilent(): void {
+    this.#isSilent = true;
     for (const { worker, engine } of this.#lines) {
       worker.pause();
       engine.pause();
@@ -54,6 +56,7 @@ export class CutProxy implements AsyncDisposable {
 
   /** What was held back passes again. */
   speakAgain(): void {
+    this.#isSilent = false;
     for (const { worker, engine } of this.#lines) {
       worker.resume();
       engine.resume();
@@ -96,6 +99,10 @@ export class CutProxy implements AsyncDisposable {
     engine.on('data', delayMs === 0 ? handOn : (bytes) => setTimeout(handOn, delayMs, bytes));
     worker.on('end', () => engine.end());
     engine.on('end', () => worker.end());
+    if (this.#isSilent) {
+      worker.pause();
+      engine.pause();
+    }
     // A cut shows as an error on the other side; the close that follows is what counts.
     for (const socket of [worker, engine]) socket.on('error', () => {});
     engine.on('close', () => {

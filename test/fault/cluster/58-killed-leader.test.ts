@@ -1,0 +1,74 @@
+// Fault 58: kill -9 of the server of NATS that leads the bucket of ticks, under calls and schedules (M5 of the
+// guarantees, with JetStream).
+
+import { randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectNats } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
+import { sdkWorkers } from '../../e2e/sdk-workers.ts';
+import { clusterYaml, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
+import { type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
+import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { faultLine } from '../../support/load/fault-line.ts';
+import { rounds } from '../../support/load/fault-tools.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const connect = sdkWorkers();
+/** Twenty in the long form. */
+const ROUNDS = Math.ceil(rounds(5) / 5);
+const RESUME_MS_MAX = 30_000;
+
+/** The index of the server that leads the stream of that bucket. */
+async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
+  const connection = await connectNats({ servers: [...urls] });
+  try {
+    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
+    return Number(cluster?.leader?.slice(1));
+  } finally {
+    await connection.close();
+  }
+}
+
+describe.skipIf(NO_NATS_SERVER)('three servers of NATS of which the leader is killed', () => {
+  test('[fault 58] [CL22] [CL15] calls are answered and ticks run again, and no tick runs twice', {
+    timeout: 120_000 + ROUNDS * 90_000,
+  }, async () => {
+    const line = faultLine('58', 'killed leader of JetStream', `twice=0,resume<=${RESUME_MS_MAX}ms`);
+    await using nats = await startNatsCluster();
+    const prefix = `t${randomUUID().slice(0, 8)}`;
+    const yaml = clusterYaml({ nats: nats.urls.join("', '"), prefix, workers: '  - name: svc-cron\n' });
+    await using a = await startTestEngine({ yaml });
+    await using b = await startTestEngine({ yaml });
+    const moments: string[] = [];
+    const workers = [connect(a.url), connect(b.url)];
+    for (const worker of workers) {
+      worker.registerFunction('clock::tick', ({ scheduled_time: at }: { scheduled_time: string }) => {
+        moments.push(at);
+      });
+      worker.registerTrigger({ type: 'cron', function_id: 'clock::tick', config: { expression: '* * * * * *' } });
+    }
+    const [near, far] = [connect(a.url), connect(b.url)];
+    far.registerFunction('far::one', () => 1);
+    await waitForFunction(near, 'far::one');
+    await waitForEngines(near, 1);
+    let [callsMs, ticksMs] = [0, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = moments.length;
+      await waitFor('ticks run', () => moments.length > before + 1, RESUME_MS_MAX);
+      const leader = nats.servers[await leaderOf(nats, `${prefix}_ticks`)];
+      await leader?.stop();
+      const killedMs = performance.now();
+      const isAnswered = async () => (await near.trigger('far::one', {}).catch(() => 0)) === 1;
+      await waitFor('calls are answered', isAnswered, RESUME_MS_MAX);
+      callsMs = Math.max(callsMs, performance.now() - killedMs);
+      const atKill = moments.length;
+      await waitFor('ticks run again', () => moments.length > atKill + 1, RESUME_MS_MAX);
+      ticksMs = Math.max(ticksMs, performance.now() - killedMs);
+      await leader?.start();
+    }
+    const twice = moments.length - new Set(moments).size;
+    line.figure = `twice=${twice},calls=${Math.round(callsMs)}ms,ticks=${Math.round(ticksMs)}ms`;
+    expect(twice).toBe(0);
+  });
+});
