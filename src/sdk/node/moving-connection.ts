@@ -3,12 +3,15 @@
 //
 // Invariant: one connection is the present one, and everything new goes there. A former one is never dialled again.
 
+import { redialDelayMs } from '../connection/backoff.ts';
 import { Connection, type ConnectionEvents, type ConnectionState } from '../connection/connection.ts';
 import type { Link } from '../connection/link.ts';
 import type { OpenWire } from '../wire/wire.ts';
 import type { EngineConnection } from '../worker/features.ts';
 import type { Settings } from '../worker/options.ts';
 import type { Platform, PlatformSocket, SocketClosure } from '../worker/platform.ts';
+
+const LASTED_MS = 1_000;
 
 export class MovingConnection implements EngineConnection {
   readonly #platform: Platform;
@@ -21,6 +24,9 @@ export class MovingConnection implements EngineConnection {
   #next: Connection | undefined;
   #hasMoved = false;
   #isEnding = false;
+  /** Of the present connection. */
+  #upSinceMs = 0;
+  #cancelDial: (() => void) | undefined;
 
   constructor(
     platform: Platform,
@@ -49,6 +55,7 @@ export class MovingConnection implements EngineConnection {
 
   end(): void {
     this.#isEnding = true;
+    this.#cancelDial?.();
     for (const connection of [...this.#connections]) connection.end();
   }
 
@@ -69,6 +76,7 @@ export class MovingConnection implements EngineConnection {
       ...events,
       onUp: (link, isFirst) => {
         if (connection === this.#next) this.#arrive(connection);
+        this.#upSinceMs = this.#platform.clock.monotonicMs();
         events.onUp(link, isFirst && !this.#hasMoved);
       },
       onDown: (link, closure) => this.#lost(connection, link, closure),
@@ -98,16 +106,29 @@ export class MovingConnection implements EngineConnection {
 
   #arrive(connection: Connection): void {
     this.#next = undefined;
+    if (connection === this.#present) return;
     this.#present = connection;
     this.#hasMoved = true;
   }
 
   #lost(connection: Connection, link: Link, closure: SocketClosure): void {
-    const next = this.#next;
-    if (connection === this.#present && next !== undefined) this.#arrive(next);
+    if (connection === this.#present) this.#arrive(this.#next ?? this.#nextAfter(connection));
     // A former one, from now on or for some time.
     if (connection !== this.#present) connection.end();
     this.#events.onDown(link, closure);
+  }
+
+  /**
+   * Another engine has not failed yet, so the wait for it is a first one. Not after a connection that ended at once:
+   * engines that accept and close are no better than none.
+   */
+  #nextAfter(connection: Connection): Connection {
+    const { clock, nextUrl, random } = this.#platform;
+    const lasted = clock.monotonicMs() - this.#upSinceMs >= LASTED_MS;
+    if (nextUrl === undefined || !lasted || this.#isEnding || !this.#settings.reconnects) return connection;
+    const next = this.#open();
+    this.#cancelDial = clock.after(redialDelayMs(1, false, random), () => next.start(), 'dial');
+    return next;
   }
 
   #turnToNext(): void {
