@@ -88,6 +88,7 @@ export class Cluster {
     const { nats, engines, registrations } = this.#parts;
     if (this.away !== undefined) return this.away;
     if (this.#identity === undefined) return 'the engine is taking a new identity';
+    if (this.#identity.trouble !== undefined) return this.#identity.trouble;
     const weak = [engines, registrations].find((bucket) => !nats.isReplicated(bucket));
     if (weak === undefined) return this.#oddity();
     return (

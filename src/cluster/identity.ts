@@ -93,6 +93,10 @@ export class Identity {
     this.#publisher = new Publisher({ engineId, bucket: registrations, context, bytesMax: entryBytesMax });
   }
 
+  get trouble(): string | undefined {
+    return this.#membership.trouble;
+  }
+
   /** NATS was lost or is back. */
   interrupted(): void {
     this.#membership.interrupted();

@@ -2,8 +2,9 @@
 //
 // States of an identity and its transitions:
 //   alive   its key is renewed every 2 s
-//   lost    another engine deleted the key, or no renewal was confirmed for 6 s: others may have settled what was in
-//           flight with it. It is never used again; the owner starts with a new one
+//   lost    another engine deleted the key: others may have settled what was in flight with it. It is never used
+//           again; the owner starts with a new one
+// While JetStream has no leader, nothing is renewed and no engine can be buried: the identity stays.
 // Invariant: an engine that is considered gone is reported as gone before its entries of other buckets are removed.
 
 import { LiveEngines, RENEW_INTERVAL_MS, SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
@@ -58,6 +59,8 @@ export class Membership {
   #delivered = new Set<string>();
   #revision = 0;
   #confirmedAtMs: number;
+  /** Since when renewals are refused, because the key has another revision. */
+  #refusedSinceMs: number | undefined;
   #isOver = false;
 
   constructor(options: MembershipOptions) {
@@ -78,6 +81,7 @@ export class Membership {
         entry: (entry) => this.#take(entry),
         complete: () => {
           for (const id of this.#known) if (!this.#delivered.has(id)) this.#forget(id);
+          if (!this.#delivered.has(engineId)) this.#lose('its key is gone');
           resolve();
         },
       });
@@ -87,6 +91,13 @@ export class Membership {
         clock.every(CHECK_INTERVAL_MS, () => this.#check()),
       );
     });
+  }
+
+  /** Why nothing can be agreed on, although NATS is connected. */
+  get trouble(): string | undefined {
+    const silentMs = this.#options.clock.monotonicMs() - this.#confirmedAtMs;
+    if (silentMs < SILENCE_MS_MAX) return undefined;
+    return `JetStream has confirmed nothing for ${Math.floor(silentMs / 1_000)} s: does it have a leader?`;
   }
 
   /** NATS was lost or is back: an engine that was silent meanwhile is not gone for that. */
@@ -118,13 +129,13 @@ export class Membership {
     const { engineId, events, clock } = this.#options;
     if (this.#isOver) return;
     this.#sweep.saw(entry);
+    this.#delivered.add(key);
     if (key === engineId) {
       if (value === undefined) return this.#lose('another engine considered it gone');
       this.#revision = Math.max(this.#revision, revision);
       this.#live.renewed(key, revision, clock.monotonicMs());
       return;
     }
-    this.#delivered.add(key);
     if (value === undefined) return this.#forget(key);
     const facts = parseRawJson(asRawJson(textToByteString(value)));
     if (!isEngineFacts(facts)) return;
@@ -144,8 +155,10 @@ export class Membership {
       const revision = await bucket.update(engineId, this.#value(), this.#revision);
       this.#revision = Math.max(this.#revision, revision);
       this.#confirmedAtMs = clock.monotonicMs();
-    } catch {
-      // Tried again at the next interval. The watch reports it if another engine has deleted the key.
+      this.#refusedSinceMs = undefined;
+    } catch (error) {
+      // Tried again at the next interval. A renewal whose confirmation was lost is refused until the watch reports it.
+      if (bucket.isOutdated(error)) this.#refusedSinceMs ??= clock.monotonicMs();
     }
   }
 
@@ -153,8 +166,8 @@ export class Membership {
     const { clock, logger } = this.#options;
     const nowMs = clock.monotonicMs();
     const silent = this.#live.silent(nowMs);
-    if (nowMs - this.#confirmedAtMs >= SILENCE_MS_MAX) {
-      return this.#lose(`no renewal was confirmed for ${SILENCE_MS_MAX / 1000} s`);
+    if (nowMs - (this.#refusedSinceMs ?? nowMs) >= SILENCE_MS_MAX) {
+      return this.#lose(`its renewals were refused for ${SILENCE_MS_MAX / 1000} s`);
     }
     for (const { id, revision } of silent) {
       logger.warn('An engine of the cluster is gone: it did not renew its key', { engine: id });

@@ -1,5 +1,7 @@
 // The engine as a whole: `GET /status`, `/config` and `/config/schema`.
 
+import type { ClusterStatus } from '../../core/cluster/status.ts';
+
 export type HealthWord = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
 
 export interface ModuleRow {
@@ -64,6 +66,8 @@ export interface Status {
   overload_level: number;
   overload_reasons: string[];
   counts: Counts;
+  /** The engines that act as one with this one; null: it is alone. */
+  cluster: ClusterStatus | null;
   timestamp: number;
 }
 

@@ -68,7 +68,7 @@ export class Bucket {
       await this.#kv.create(key, '');
       return true;
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return false;
+      if (this.isOutdated(error)) return false;
       throw error;
     }
   }
@@ -93,6 +93,11 @@ export class Bucket {
   /** Rejects where the key has another revision. */
   async update(key: string, value: string, revision: number): Promise<number> {
     return await this.#kv.update(key, value, revision);
+  }
+
+  /** Whether a write was refused because the key has another revision. */
+  isOutdated(error: unknown): boolean {
+    return error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE;
   }
 
   /** With a revision: rejects where the key has another one. */

@@ -60,6 +60,7 @@ describe('the engine as a whole', () => {
     expect(status.ports.map(({ name }) => name)).toEqual(['workers', 'http', 'streams']);
     expect(status.modules.map(({ name }) => name)).toContain('svc-state');
     expect(status.overload_level).toBe(0);
+    expect(status.cluster).toBeNull();
   });
 
   test('GET /config gives every value with its source, secrets redacted', async () => {

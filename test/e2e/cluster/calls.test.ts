@@ -7,6 +7,8 @@ import { statusOf, waitForEngines, waitForFunction, waitForNoFunction } from '..
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { freePort } from '../../support/free-port.ts';
+import { consoleCall } from '../../support/telemetry/console-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
@@ -157,6 +159,31 @@ describe.skipIf(NO_NATS_SERVER)('what an engine reports of its cluster', () => {
         { status: 'up', functions: 1, address: pair.b.url },
       ]),
     );
+  });
+
+  test('[CL19] [WRK-2] [CL30] the console has the engines, and log records of all of them under ids of their own', async () => {
+    const httpPort = await freePort();
+    const workers = `  - {name: svc-http, config: {port: ${httpPort}, host: 127.0.0.1}}\n`;
+    await using pair = await startClusterPair({ workers }, {});
+    const [near, far] = [connect(pair.a.url), connect(pair.b.url)];
+    await waitForEngines(near, 1);
+    const { cluster } = await consoleCall({ httpPort }, 'GET /status');
+    expect(cluster?.engines.map(({ status }) => status).sort()).toEqual(['here', 'up']);
+    for (const [worker, text] of [
+      [near, 'written at A'],
+      [far, 'written at B'],
+    ] as const) {
+      await worker.trigger({ function_id: 'engine::log::info', payload: { message: text } });
+    }
+    const written = () => consoleCall({ httpPort }, 'POST /logs/search', { body: { q: 'written' } });
+    await waitFor('both are listed', async () => (await written()).items.length === 2);
+    const { items } = await written();
+    const ofB = items.find(({ body }) => body === 'written at B');
+    expect(ofB?.id).toMatch(/^\d+@/);
+    const around = { id: ofB?.id ?? '', before: 5, after: 5 };
+    const { items: neighbours } = await consoleCall({ httpPort }, 'POST /logs/search', { body: { around } });
+    expect(neighbours.map(({ id }) => id)).toContain(ofB?.id);
+    expect(neighbours.map(({ body }) => body)).not.toContain('written at A');
   });
 
   test('[CL19] where a function lives', async () => {

@@ -35,6 +35,7 @@ export async function statusOf(context: ConsoleContext): Promise<Status> {
     overload_level: level,
     overload_reasons: reasons,
     counts: await countsOf(context),
+    cluster: context.module.cluster?.status() ?? null,
     timestamp: router.nowMs,
   };
 }

@@ -60,6 +60,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   ok: 'good',
   done: 'good',
+  up: 'good',
   busy: 'busy',
   running: 'busy',
   pending: 'busy',
@@ -72,6 +73,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   retrying: 'warn',
   disconnected: 'bad',
   error: 'bad',
+  unreachable: 'bad',
   unhealthy: 'bad',
   dead: 'bad',
 };

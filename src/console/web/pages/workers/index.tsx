@@ -20,6 +20,7 @@ import { Page } from '../../kit/layout/page.tsx';
 import type { Column } from '../../kit/table/column.ts';
 import { Table } from '../../kit/table/table.tsx';
 import { WorkerPanel } from './detail.tsx';
+import { Engines } from './engines.tsx';
 
 const SEARCH = {
   q: param.text(),
@@ -52,7 +53,12 @@ export default function Workers(): ReactNode {
         )
       }
     >
-      <WorkerList list={list} />
+      <div className="flex h-full min-h-0 flex-col">
+        <Engines />
+        <div className="min-h-0 flex-1">
+          <WorkerList list={list} />
+        </div>
+      </div>
     </Page>
   );
 }
