@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
+  codeOf,
   startClusterEngine,
   statusOf,
   waitForEngines,
@@ -35,12 +36,6 @@ async function startTwo(): Promise<Trio> {
     },
   };
 }
-
-const codeOf = async (call: Promise<unknown>): Promise<string> =>
-  await call.then(
-    () => 'answered',
-    (error: unknown) => (error instanceof Object && 'code' in error ? String(error.code) : String(error)),
-  );
 
 describe.skipIf(NO_NATS_SERVER)('an engine that is killed', () => {
   test('[CL13] [CL14] its calls end at once, its functions are unreachable, and after 6 s they are gone', async () => {

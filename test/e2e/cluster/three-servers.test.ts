@@ -1,14 +1,12 @@
 // A cluster of engines on three servers of NATS, of which one is lost.
 
 import { randomUUID } from 'node:crypto';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
 import { clusterYaml, statusOf, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
-import { type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
+import { leaderOf, type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -17,17 +15,6 @@ import { sdkWorkers } from '../sdk-workers.ts';
 const connect = sdkWorkers();
 
 const yamlOn = ({ urls }: NatsCluster, prefix: string): string => clusterYaml({ nats: urls.join("', '"), prefix });
-
-/** The index of the server that leads the stream of that bucket. */
-async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
-  const connection = await connectNats({ servers: [...urls] });
-  try {
-    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
-    return Number(cluster?.leader?.slice(1));
-  } finally {
-    await connection.close();
-  }
-}
 
 const logger = createLogger({ level: 'error', format: 'default', clock: systemClock, write: () => {} });
 

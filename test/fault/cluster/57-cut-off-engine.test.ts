@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sdkWorkers } from '../../e2e/sdk-workers.ts';
 import {
+  codeOf,
   startClusterEngine,
   statusOf,
   waitForEngines,
@@ -20,12 +21,6 @@ const connect = sdkWorkers();
 const ROUNDS = rounds(1);
 /** The calls in flight of an engine that is cut off end in this time. */
 const END_MS_MAX = 10_000;
-
-const codeOf = async (call: Promise<unknown>): Promise<string> =>
-  await call.then(
-    () => 'answered',
-    (error: unknown) => (error instanceof Object && 'code' in error ? String(error.code) : String(error)),
-  );
 
 describe.skipIf(NO_NATS_SERVER)('an engine that is cut off from NATS without a word', () => {
   test('[fault 57] [CL9] [CL13] [CL15] serves its own workers, ends the calls to others, and is back by itself', {

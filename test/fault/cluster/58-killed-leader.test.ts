@@ -2,12 +2,10 @@
 // guarantees, with JetStream).
 
 import { randomUUID } from 'node:crypto';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { sdkWorkers } from '../../e2e/sdk-workers.ts';
 import { clusterYaml, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
-import { type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
+import { leaderOf, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
@@ -18,17 +16,6 @@ const connect = sdkWorkers();
 /** Twenty in the long form. */
 const ROUNDS = Math.ceil(rounds(5) / 5);
 const RESUME_MS_MAX = 30_000;
-
-/** The index of the server that leads the stream of that bucket. */
-async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
-  const connection = await connectNats({ servers: [...urls] });
-  try {
-    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
-    return Number(cluster?.leader?.slice(1));
-  } finally {
-    await connection.close();
-  }
-}
 
 describe.skipIf(NO_NATS_SERVER)('three servers of NATS of which the leader is killed', () => {
   test('[fault 58] [CL22] [CL15] calls are answered and ticks run again, and no tick runs twice', {

@@ -75,3 +75,11 @@ export async function waitForTriggers(worker: SvcWorker, count: number): Promise
     15_000,
   );
 }
+
+/** The code with which the call fails, or `answered`. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  return await call.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof Object && 'code' in error ? String(error.code) : String(error)),
+  );
+}

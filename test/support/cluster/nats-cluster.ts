@@ -1,5 +1,7 @@
 // Three servers of NATS that form a cluster, as processes on loopback.
 
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { freePort } from '../free-port.ts';
 import { NatsServer } from './nats-server.ts';
 
@@ -25,4 +27,15 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** The index of the server that leads the stream of that bucket. */
+export async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
+  const connection = await connect({ servers: [...urls] });
+  try {
+    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
+    return Number(cluster?.leader?.slice(1));
+  } finally {
+    await connection.close();
+  }
 }
