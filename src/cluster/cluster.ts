@@ -14,6 +14,7 @@ import type { RouterContext } from '../router/context.ts';
 import { Identity } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
 import { SharedReservations } from './shared-reservations.ts';
+import { SharedTriggers } from './shared-triggers.ts';
 
 export interface ClusterOptions {
   readonly context: RouterContext;
@@ -31,6 +32,10 @@ const RESTART_MS = 500;
 /** No engine has such an id. */
 const MARK_KEY = 'cluster.marks';
 
+function entryBytesMax({ messageBytesMax }: NatsConnection): number {
+  return Math.min(ENTRY_BYTES_MAX, messageBytesMax / 2);
+}
+
 interface Parts {
   readonly nats: NatsConnection;
   readonly engines: Bucket;
@@ -46,6 +51,7 @@ export class Cluster {
   /** The identity before, until the next one knows the other engines. */
   #former: Identity | undefined;
   #address = '';
+  #triggers: SharedTriggers | undefined;
   #isStopped = false;
 
   private constructor(options: ClusterOptions, parts: Parts) {
@@ -145,6 +151,13 @@ export class Cluster {
     return new SharedKeys(await this.#parts.nats.bucket(`${prefix}_${kind}`, KEY_KINDS[kind].lifetimeMs));
   }
 
+  async triggers(): Promise<SharedTriggers> {
+    const { nats } = this.#parts;
+    const bucket = await nats.bucket(`${this.#options.prefix}_triggers`);
+    this.#triggers = new SharedTriggers(bucket, this.#options.context.clock, entryBytesMax(nats));
+    return this.#triggers;
+  }
+
   /** The address at which other machines reach this engine's workers. */
   announceAddress(address: string): void {
     this.#address = address;
@@ -170,6 +183,7 @@ export class Cluster {
     this.#identity?.stop();
     const { nats, reservations } = this.#parts;
     reservations.stop();
+    this.#triggers?.stop();
     try {
       if (nats.trouble === undefined) await this.#identity?.leave();
     } catch (error) {
@@ -190,7 +204,7 @@ export class Cluster {
     });
     const identity = new Identity({
       ...{ context, engineId, engines, registrations, reservations },
-      entryBytesMax: Math.min(ENTRY_BYTES_MAX, nats.messageBytesMax / 2),
+      entryBytesMax: entryBytesMax(nats),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
       facts: () => ({
         ...{ version, address: this.#address, shared: shared() },

@@ -238,11 +238,14 @@ async function stop(
 ): Promise<void> {
   const endMs = context.clock.monotonicMs() + drainTimeoutMs;
   context.isDraining = true;
+  // Other engines know it before the workers come to them.
+  const haveMoved = beginMoves(cluster, context);
+  context.isMoving = haveMoved !== undefined;
   context.logger.info('Draining', { calls_in_flight: context.calls.openCount, drain_timeout_ms: drainTimeoutMs });
   modules.drain();
-  refuseWaitingInDrain(context);
   for (const session of context.sessions.values()) session.send({ type: 'draining' });
-  await letMove(context, drainTimeoutMs, beginMoves(cluster, context));
+  await letMove(context, drainTimeoutMs, haveMoved);
+  refuseWaitingInDrain(context);
   await waitUntil(context, endMs - context.clock.monotonicMs(), () => context.calls.openCount === 0);
   context.isStopped = true;
   refuseWaitingInDrain(context);
@@ -268,7 +271,6 @@ async function letMove(
 ): Promise<void> {
   if (haveMoved === undefined) return;
   const startMs = context.clock.monotonicMs();
-  context.isMoving = true;
   await waitUntil(
     context,
     Math.min(drainTimeoutMs, MOVE_MS_MAX),

@@ -76,6 +76,18 @@ export interface ClusterView {
   readonly away: string | undefined;
   status(): ClusterStatus;
   keys(kind: 'ticks' | 'schedules'): Promise<SharedKeysView>;
+  /** Opened once. */
+  triggers(): Promise<SharedTriggersView>;
+}
+
+/** Triggers without an owner, as text by id, which all engines keep together. */
+export interface SharedTriggersView {
+  /** `changed`: called for each that is there, and for each change; `undefined`: it is gone. */
+  follow(changed: (id: string, value: string | undefined) => void): Promise<void>;
+  refusalOf(value: string): string | undefined;
+  /** Rejects where it is unknown whether it is kept. */
+  keep(id: string, value: string): Promise<void>;
+  remove(id: string): Promise<void>;
 }
 
 /** Keys that the engines of a cluster claim or remember together. A key is one or several names. */

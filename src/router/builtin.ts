@@ -71,7 +71,7 @@ export interface BuiltinCall extends Cause {
   /** What the caller may reach; `undefined`: everything. The function shows and does nothing outside it. */
   readonly rights: Access | undefined;
   /** Another engine of the cluster asks. */
-  readonly isRelayed?: boolean;
+  readonly isRelayed?: true | undefined;
   /** The payload as it came, for values that are passed on: parsing and printing would lose digits. */
   readonly sent: Payload | undefined;
   /** The span of the call, for attributes that only the function knows. Absent: no span is kept. */

@@ -43,7 +43,7 @@ function callOf(request: CallRequest, begun: Begun): BuiltinCall {
   return {
     callerWorkerId: request.from?.workerId,
     rights: request.rights,
-    isRelayed: request.relayedBy !== undefined,
+    isRelayed: request.relayedBy === undefined ? undefined : true,
     sent: request.data,
     depth: request.depth + 1,
     traceparent: contextOf(begun, request.traceparent),

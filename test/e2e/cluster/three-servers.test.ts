@@ -43,13 +43,13 @@ describe.skipIf(NO_NATS_SERVER)('engines on three servers of NATS', () => {
     await waitFor(
       'calls are answered',
       async () => (await caller.trigger('far::one', {}).catch(() => 0)) === 1,
-      30_000,
+      90_000,
     );
     worker.registerFunction('far::two', () => 2);
     await waitFor(
       'a new function is known',
       async () => (await caller.trigger('far::two', {}).catch(() => 0)) === 2,
-      30_000,
+      90_000,
     );
   });
 

@@ -44,7 +44,7 @@ describe.skipIf(NO_NATS_SERVER)('an engine that is cut off from NATS without a w
       await waitForEngines(far, 1);
       const hanging = Array.from({ length: 20 }, () => codeOf(near.trigger('far::hang', {})));
       await waitFor('they run', async () => (await statusOf(near)).engines.some(({ calls }) => calls >= 20));
-      proxy.fallSilent();
+      proxy.fallSilent({ alsoNew: true });
       const silentMs = performance.now();
       expect(new Set(await Promise.all(hanging))).toEqual(new Set(['invocation_stopped']));
       endMs = Math.max(endMs, performance.now() - silentMs);

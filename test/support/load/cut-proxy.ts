@@ -45,9 +45,12 @@ export class CutProxy implements AsyncDisposable {
     }
   }
 
-  /** Drops all bytes without closing connections, like a network that drops everything. */
-  fallSilent(): void {
-    this.#isSilent = true;
+  /**
+   * Drops all bytes on present connections without closing them, like a network that drops everything. `alsoNew`: and
+   * on those to come.
+   */
+  fallSilent({ alsoNew = false } = {}): void {
+    this.#isSilent = alsoNew;
     for (const { worker, engine } of this.#lines) {
       worker.pause();
       engine.pause();
