@@ -33,7 +33,8 @@ async function isReserved(port: number): Promise<boolean> {
   return true;
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether no program listens there, and no connection of this machine has it. */
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { isFree } from '../../support/free-port.ts';
 import { NO_RABBITMQ, newPrefix, removeBrokerQueues } from '../../support/stores/rabbit-queues.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { runSvc } from '../cli/cli-process.ts';
@@ -72,6 +73,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** A file may name no port for workers. The system may have given that port to a connection of another test. */
+async function defaultPortIsFree(): Promise<void> {
+  await waitFor('the default port of workers is free', () => isFree(49_134), 60_000);
+}
+
 /** Names in the brokers that no other test uses. */
 function fileOf(name: string): string {
   const text = readFileSync(new URL(`configs/${name}.yaml`, import.meta.url), 'utf8');
@@ -116,6 +122,7 @@ describe.each(Object.entries(CONFIGURATIONS))('the file %s', (name, { modules, w
     await writeFile(join(folder, 'config.yaml'), fileOf(name));
     const { stdout } = await runSvc(['config', 'convert', 'config.yaml'], { cwd: folder });
     for (const yaml of [fileOf(name), stdout]) {
+      await defaultPortIsFree();
       await using engine = await EngineProcess.start(yaml);
       expect(Object.keys(await modulesOf(engine))).toEqual(expect.arrayContaining([...modules]));
       engine.kill('SIGTERM');
@@ -126,6 +133,7 @@ describe.each(Object.entries(CONFIGURATIONS))('the file %s', (name, { modules, w
 });
 
 test('[K1] commands of iii-exec run in their order, and the last one stays', async () => {
+  await defaultPortIsFree();
   await using engine = await EngineProcess.start(fileOf('classes'));
   await using worker = await RawWorker.connect(engine.url);
   const lines = await waitFor('the worker has started', async () => {
