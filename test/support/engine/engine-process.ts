@@ -75,8 +75,13 @@ export class EngineProcess implements AsyncDisposable {
     const early = engine.ended.then(({ code }) => {
       throw new Error(`The engine ended with code ${code} instead of starting:\n${engine.stderr}`);
     });
-    await Promise.race([ready, early]);
     early.catch(() => {});
+    try {
+      await Promise.race([ready, early]);
+    } catch (error) {
+      await engine[Symbol.asyncDispose]();
+      throw error;
+    }
     return engine;
   }
 
