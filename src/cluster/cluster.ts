@@ -71,7 +71,7 @@ export class Cluster {
     try {
       const engines = await nats.bucket(`${prefix}_engines`);
       const registrations = await nats.bucket(`${prefix}_registry`);
-      const reservations = new SharedReservations(registrations, context.reservations, clock);
+      const reservations = new SharedReservations(registrations, context);
       const cluster = new Cluster(options, { nats, engines, registrations, reservations });
       // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
       if (context.settings.markKey === undefined) {
@@ -259,7 +259,7 @@ export class Cluster {
     const { context, version, zone } = this.#options;
     let functions = 0;
     for (const entry of context.functions.all()) {
-      if (entry.kind === 'worker' && entry.executors.some(({ access }) => access === undefined)) functions++;
+      if (entry.kind === 'worker' && entry.executors.length > 0) functions++;
     }
     return {
       ...{ id: this.#identity?.engineId ?? '', address: this.#address, version, zone: zone ?? null },

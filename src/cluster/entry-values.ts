@@ -1,12 +1,14 @@
 // The values of entries in the bucket of registrations: what routing needs of a registration. JSON of users is text in
 // them, as its worker wrote it. Fields that this version does not know are ignored.
 
-/** A function that trusted workers of the engine offer. */
+/** A function that workers of the engine offer. */
 export interface FunctionValue {
   /** Where the key holds only its digest. */
   readonly id?: string;
   /** Rules about metadata read it. */
   readonly metadata?: string;
+  /** Of its connections, if none is trusted. */
+  readonly trust?: 'restricted' | 'granted';
   /** Where the order of registrations counts: the newest worker of the engine. */
   readonly by?: string;
   /** Where it counts: the revision in which the registration was first written, if not in this one. */

@@ -1,11 +1,12 @@
-// Writes what this engine's trusted workers offer into the bucket of registrations: functions and triggers. Other
-// engines do not see what restricted connections register.
+// Writes what the workers of this engine offer into the bucket of registrations: functions and triggers. Other engines do
+// not see triggers of restricted connections.
 
 import { keyPart } from '../core/cluster/bucket-keys.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { byteStringToText, type RawJson } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate } from '../router/registrations/functions.ts';
+import { trustOf } from '../router/remote/offers.ts';
 import { Session } from '../router/session/session.ts';
 import { reordered } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
@@ -75,10 +76,10 @@ export class Publisher {
   #functionValue(id: string): FunctionValue | undefined {
     const entry = this.#options.context.functions.get(id);
     if (entry?.kind !== 'worker') return undefined;
-    const index = entry.executors.findLastIndex(({ access }) => access === undefined);
-    const [executor, spec] = [entry.executors[index], entry.specs[index]];
-    if (executor === undefined || spec === undefined) return undefined;
-    const value = textOf('metadata', spec.metadata);
+    const trust = trustOf(entry);
+    const [executor, spec] = [entry.executors.at(-1), entry.specs.at(-1)];
+    if (trust === undefined || executor === undefined || spec === undefined) return undefined;
+    const value = { ...textOf('metadata', spec.metadata), ...(trust !== 'trusted' && { trust }) };
     if (entry.balance === 'least_in_flight') return value;
     return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
   }

@@ -5,6 +5,7 @@
 // whatever order the two buckets report that.
 
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
+import type { RemoteOffer } from '../core/registry/function-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
@@ -16,7 +17,7 @@ import { bind, unbind } from '../router/triggers/triggers.ts';
 import type { TriggerValue } from './entry-values.ts';
 
 type Registration =
-  | { readonly kind: 'function'; readonly id: string; readonly metadata: RawJson | undefined; readonly order: number }
+  | ({ readonly kind: 'function'; readonly id: string } & Omit<RemoteOffer<RemoteEngine>, 'engine'>)
   | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number };
 
 export class RegistryCopy implements BucketWatch {
@@ -96,10 +97,10 @@ export class RegistryCopy implements BucketWatch {
     const { functions, announce } = this.#context;
     const { id } = registration;
     if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value, registration.order);
-    const { metadata, order } = registration;
+    const { metadata, order, trust } = registration;
     engine.functions.add(id);
-    withdrawFromRestricted(this.#context, id);
-    if (functions.offerRemotely(id, { engine, metadata, order })) announce.functionsChanged();
+    withdrawFromRestricted(this.#context, id, trust);
+    if (functions.offerRemotely(id, { engine, metadata, order, trust })) announce.functionsChanged();
     withdrawDuplicate(this.#context, id);
   }
 
@@ -146,8 +147,8 @@ function readRegistration(key: string, text: string, revision: number): Registra
   if (part === undefined) return undefined;
   const value = parseRawJson(rawOf(text));
   if (kind === 'f' && isFunctionValue(value)) {
-    const { id = textOfPart(part), metadata, first: order = revision } = value;
-    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata), order };
+    const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted' } = value;
+    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata), order, trust };
   }
   return kind === 't' && isTriggerValue(value)
     ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }

@@ -1,12 +1,13 @@
 // Names that trusted connections of any engine have used: no restricted connection of any engine may take them, even
 // while their worker is away (X9). They lie in the bucket of registrations, below no engine, and outlive all of them.
 
-import type { Reservation, Reservations, ReservedKind } from '../core/access/reservations.ts';
+import type { Reservation, ReservedKind } from '../core/access/reservations.ts';
 import { keyPart, textOfPart } from '../core/cluster/bucket-keys.ts';
-import type { Clock } from '../effects/clock.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
 import { isReservationValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import type { RouterContext } from '../router/context.ts';
+import { withdrawFromRestricted } from '../router/registrations/functions.ts';
 import { BucketWriter } from './bucket-writer.ts';
 import type { ReservationValue } from './entry-values.ts';
 
@@ -21,14 +22,15 @@ const LETTERS: Readonly<Record<ReservedKind, string>> = {
 };
 
 export class SharedReservations {
-  readonly #reservations: Reservations;
+  readonly #context: RouterContext;
   readonly #writer: BucketWriter;
   /** Those whose key holds a digest, by key: their end names no text. */
   readonly #digested = new Map<string, Reservation>();
   readonly #stopListening: () => void;
 
-  constructor(bucket: Bucket, reservations: Reservations, clock: Clock) {
-    this.#reservations = reservations;
+  constructor(bucket: Bucket, context: RouterContext) {
+    const { reservations, clock } = context;
+    this.#context = context;
     this.#writer = new BucketWriter({
       ...{ bucket, clock, keyOf },
       wantedOf: (entry) => (reservations.has(...read(entry)) ? textFor(entry) : undefined),
@@ -46,8 +48,13 @@ export class SharedReservations {
     else if (keyPart(reservation.name).isDigest) this.#digested.set(key, reservation);
     const { kind, name } = reservation;
     this.#writer.known(entryOf(reservation), value);
-    if (value !== undefined && !this.#reservations.has(kind, name)) this.#reservations.reserve(kind, name);
-    if (value === undefined) this.#reservations.release(kind, name);
+    const { reservations } = this.#context;
+    if (value === undefined) reservations.release(kind, name);
+    else if (!reservations.has(kind, name)) {
+      reservations.reserve(kind, name);
+      // Its worker may be gone again before this engine learns of it.
+      if (kind === 'function') withdrawFromRestricted(this.#context, name, 'trusted');
+    }
     return true;
   }
 

@@ -39,7 +39,9 @@ export function beginMoves(cluster: Cluster | undefined, { functions }: RouterCo
     if (!cluster.hasOthers) return true;
     for (const entry of functions.all()) {
       if (entry.kind !== 'worker' || entry.executors.every(({ access }) => access !== undefined)) continue;
-      if (!entry.remotes.some(({ engine }) => engine.isUp && !engine.isDraining)) return false;
+      const isElsewhere = ({ engine, trust }: (typeof entry.remotes)[number]) =>
+        trust === 'trusted' && engine.isUp && !engine.isDraining;
+      if (!entry.remotes.some(isElsewhere)) return false;
     }
     return true;
   };

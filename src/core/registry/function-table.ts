@@ -21,9 +21,16 @@ export interface FunctionSpec {
   order?: number;
 }
 
+/**
+ * Who offers a function, from the least to the most: connections of restricted ports, such connections whose granted
+ * prefix covers the id, and trusted workers.
+ */
+export type Trust = 'restricted' | 'granted' | 'trusted';
+
 /** Another engine of the cluster reaches the function. */
 export interface RemoteOffer<R> {
   readonly engine: R;
+  readonly trust: Trust;
   readonly metadata: RawJson | undefined;
   /** Of its newest registration. */
   readonly order: number;
@@ -179,14 +186,6 @@ export class FunctionTable<E extends Executor, B, R = never> {
     if (executors.length > 0 || remotes.length > 0) return false;
     this.#entries.delete(id);
     return true;
-  }
-
-  /** With `newest`: the engine that has a newer registration than this one. */
-  newestElsewhere({ balance, remotes, specs }: WorkerFunction<E, R>): R | undefined {
-    if (remotes.length === 0 || balance !== 'newest') return undefined;
-    const newest = remotes.reduce((one, other) => (other.order > one.order ? other : one));
-    const own = specs.at(-1);
-    return own === undefined || newest.order > (own.order ?? Number.POSITIVE_INFINITY) ? newest.engine : undefined;
   }
 
   select(entry: WorkerFunction<E, R>): E | undefined {

@@ -43,6 +43,7 @@ const PAYLOAD_FORMAT = rawJson({
     old_value: { description: 'null if there was none' },
     new_value: { description: 'null if it was deleted' },
     timestamp: { type: 'number', description: 'Unix milliseconds' },
+    seq: { type: 'number', description: 'A later change of the entry has a greater number' },
   },
 });
 

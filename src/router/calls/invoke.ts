@@ -16,8 +16,10 @@ import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext, WorkerEntry } from '../context.ts';
+import { newestElsewhere, usableOffers } from '../remote/offers.ts';
 import { relay } from '../remote/relayed-calls.ts';
-import { coveringExecutors, isOfRestricted, reachRefusal, selectCovering } from '../restricted/reach.ts';
+import { coveringExecutors, selectCovering } from '../restricted/covering.ts';
+import { isOfRestricted, reachRefusal } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { type CallerRef, outcomeOf } from './call.ts';
@@ -62,7 +64,7 @@ export function refuseObserved(context: RouterContext, request: CallRequest, ref
 }
 
 function handOver(context: RouterContext, entry: WorkerEntry, request: CallRequest): void {
-  if (request.relayedBy === undefined && context.functions.newestElsewhere(entry) !== undefined) {
+  if (request.relayedBy === undefined && isNewestElsewhere(entry, request)) {
     const refusal = relay(context, entry, request);
     if (refusal !== undefined) refuseObserved(context, request, refusal);
     return;
@@ -72,8 +74,13 @@ function handOver(context: RouterContext, entry: WorkerEntry, request: CallReque
   const hasLine = !isForeign && context.waiting.hasLine(entry.id);
   const executor = isForeign ? selectCovering(entry) : hasLine ? undefined : select(context, entry, request);
   if (executor !== undefined) return handTo(context, entry, executor, request);
-  const refusal = isForeign ? refuseForeign(entry) : passOn(context, entry, request);
+  const refusal = isForeign ? passForeign(context, entry, request) : passOn(context, entry, request);
   if (refusal !== undefined) refuseObserved(context, request, refusal);
+}
+
+function isNewestElsewhere(entry: WorkerEntry, { isTrustedWork }: CallRequest): boolean {
+  if (entry.remotes.length === 0 || entry.balance !== 'newest') return false;
+  return newestElsewhere(entry, usableOffers(entry, isTrustedWork)) !== undefined;
 }
 
 /** No worker of this engine takes the call now: another engine does, or it waits. */
@@ -128,7 +135,8 @@ function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
 }
 
 /** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
-function refuseForeign(entry: WorkerEntry): Refusal {
+function passForeign(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
+  if (request.relayedBy === undefined && usableOffers(entry, true).length > 0) return relay(context, entry, request);
   return coveringExecutors(entry).length === 0 ? refuseUnknown(entry.id) : busyRefusal(entry.id);
 }
 

@@ -3,7 +3,7 @@
 
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { ReservedKind } from '../../core/access/reservations.ts';
-import type { FunctionSpec, RemoteOffer } from '../../core/registry/function-table.ts';
+import type { FunctionSpec, RemoteOffer, Trust } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
@@ -66,7 +66,7 @@ function register(
     const reason = `This connection is at its limit of ${session.limits.functionsPerWorker} functions`;
     return { ok: false, reason };
   }
-  const elsewhere = holderElsewhere(context, id);
+  const elsewhere = holderElsewhere(context, session, id);
   if (elsewhere !== undefined) return { ok: false, reason: duplicateText(id, elsewhere) };
   takeFromOthers(context, session, id);
   const outcome = context.functions.register(id, session, specOf(frame));
@@ -102,9 +102,12 @@ function takeFromOthers(context: RouterContext, { access: own }: Session, id: st
   withdraw(context, id, by, (access) => own !== undefined && coversId(access, id));
 }
 
-/** A trusted worker of another engine offers the function. */
-export function withdrawFromRestricted(context: RouterContext, id: string): void {
-  withdraw(context, id, 'A trusted worker of another engine', () => false);
+/** Another engine offers the function, or reserves its name: connections with less trust lose it. */
+export function withdrawFromRestricted(context: RouterContext, id: string, trust: Trust): void {
+  if (trust === 'trusted') withdraw(context, id, 'A trusted worker of another engine', () => false);
+  if (trust !== 'granted') return;
+  const by = 'The connection of another engine that was granted its prefix';
+  withdraw(context, id, by, (access) => coversId(access, id));
 }
 
 function withdraw(context: RouterContext, id: string, by: string, mayKeep: (access: Access) => boolean): void {
@@ -118,10 +121,15 @@ function withdraw(context: RouterContext, id: string, by: string, mayKeep: (acce
 }
 
 /** With `reject_duplicates`: the engine whose worker has the function. One that leaves gives it up. */
-function holderElsewhere({ functions }: RouterContext, id: string): RemoteEngine | undefined {
+function holderElsewhere({ functions }: RouterContext, session: Session, id: string): RemoteEngine | undefined {
   const entry = functions.get(id);
   if (entry?.kind !== 'worker' || entry.balance !== 'reject_duplicates') return undefined;
-  return entry.remotes.find(({ engine }) => engine.isUp && !engine.isDraining)?.engine;
+  return entry.remotes.find((offer) => holdsAgainst(session, offer))?.engine;
+}
+
+/** No restricted connection keeps a function from a trusted worker. */
+function holdsAgainst({ access }: Session, { engine, trust }: RemoteOffer<RemoteEngine>): boolean {
+  return engine.isUp && !engine.isDraining && (trust === 'trusted' || access !== undefined);
 }
 
 /** Two engines registered it before they knew of each other: the later one gives it up. */
@@ -131,9 +139,7 @@ export function withdrawDuplicate(context: RouterContext, id: string): void {
   const [executor, order] = [entry.executors[0], entry.specs[0]?.order];
   // While its order is not known, there is nothing to compare.
   if (executor === undefined || order === undefined) return;
-  const isHeld = (offer: RemoteOffer<RemoteEngine>) =>
-    offer.order < order && offer.engine.isUp && !offer.engine.isDraining;
-  const holder = entry.remotes.find(isHeld)?.engine;
+  const holder = entry.remotes.find((offer) => offer.order < order && holdsAgainst(executor, offer))?.engine;
   if (holder === undefined) return;
   executor.functions.delete(id);
   context.functions.unregister(id, executor);

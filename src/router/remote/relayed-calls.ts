@@ -1,11 +1,12 @@
 // Calls that another engine of the cluster runs, because no worker of this one does.
 
-import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectEngine } from '../../core/cluster/select-engine.ts';
 import { outcomeOf } from '../calls/call.ts';
 import { openCall, release, settle } from '../calls/in-flight.ts';
 import { keptRequest } from '../calls/waiting.ts';
 import type { CallRequest, HandedCall, RouterContext, WorkerEntry } from '../context.ts';
+import { newestElsewhere, usableOffers } from './offers.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 /**
@@ -13,15 +14,17 @@ import type { RemoteEngine } from './remote-engine.ts';
  * another engine stays here: it would go in circles.
  */
 export function relay(context: RouterContext, entry: WorkerEntry, request: CallRequest): Refusal | undefined {
-  const newest = context.functions.newestElsewhere(entry);
-  const engines = newest === undefined ? entry.remotes.map(({ engine }) => engine) : [newest];
+  const offers = usableOffers(entry, request.isTrustedWork);
+  if (offers.length === 0) return refusals.functionNotFound(entry.id);
+  const newest = newestElsewhere(entry, offers);
+  const engines = newest === undefined ? offers.map(({ engine }) => engine) : [newest];
   const engine = select(context, engines);
   if (engine === undefined) return refusalOf(entry.id, engines);
   const unreadable = unreadablePart(entry.id, engine, request);
   if (unreadable !== undefined) return unreadable;
   const slot = relayTo(context, entry.id, engine, request);
   // Where nothing else reaches the function, the payload need not be kept.
-  const hasOthers = entry.remotes.length > 1 || entry.executors.length > 0;
+  const hasOthers = offers.length > 1 || entry.executors.length > 0;
   if (hasOthers && engine.isUp) context.repeatable.set(slot, keptRequest(request));
   return undefined;
 }
@@ -40,8 +43,8 @@ export function relayAgain(
   const entry = context.functions.get(call.functionId);
   if (request === undefined || entry?.kind !== 'worker') return false;
   const isLocal = entry.executors.length > 0;
-  const rest = entry.remotes.filter(({ engine }) => engine !== refusing);
-  const newest = context.functions.newestElsewhere({ ...entry, remotes: rest });
+  const rest = usableOffers(entry, request.isTrustedWork).filter(({ engine }) => engine !== refusing);
+  const newest = newestElsewhere(entry, rest);
   const isNewestHere = entry.balance === 'newest' && newest === undefined && isLocal;
   const engines = newest === undefined ? rest.map(({ engine }) => engine) : [newest];
   const engine = isNewestHere ? undefined : select(context, engines);

@@ -14,10 +14,11 @@ import type { RouterContext } from '../context.ts';
 import { rejectFunction } from '../registrations/functions.ts';
 import type { Session } from '../session/session.ts';
 import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../triggers/triggers.ts';
+import { coveringExecutors } from './covering.ts';
 import type { Guard } from './guard.ts';
 import { admitCall, chargeMessage } from './guarded-calls.ts';
 import { CLAIM_MS, type IdClaims } from './id-claims.ts';
-import { coveringExecutors, functionsNamedIn, targetRefusal } from './reach.ts';
+import { functionsNamedIn, targetRefusal } from './reach.ts';
 import { askHook, type Changes, inTurn } from './registration-hooks.ts';
 
 type Frame = WorkerFrame<RawJson>;
@@ -182,16 +183,17 @@ function idOffenceFor(context: RouterContext, access: Access, id: string): strin
   if (isReserved(id))
     return 'Ids of the engine, and ids below engine, state, stream, worker, svc and iii, are reserved';
   const entry = context.functions.get(id);
-  // Engines of the cluster share only what trusted workers offer.
   const isTrusted =
     entry !== undefined &&
     (entry.kind === 'builtin' ||
-      entry.remotes.length > 0 ||
+      entry.remotes.some(({ trust }) => trust === 'trusted') ||
       entry.executors.some(({ access }) => access === undefined));
   // It may be away only for the moment of its restart.
   if (isTrusted || context.reservations.has('function', id))
     return 'The id belongs to the engine or to a trusted worker';
-  if (entry?.kind !== 'worker' || coversId(access, id) || coveringExecutors(entry).length === 0) return undefined;
+  if (entry?.kind !== 'worker' || coversId(access, id)) return undefined;
+  const isGranted = coveringExecutors(entry).length > 0 || entry.remotes.some(({ trust }) => trust === 'granted');
+  if (!isGranted) return undefined;
   return 'The id lies under the prefix of another connection';
 }
 

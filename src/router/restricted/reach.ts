@@ -1,16 +1,17 @@
 // The one place that decides whether a function may be reached (X7). All calls are checked here; so are registrations
 // of triggers, whose targets run later, and the engine's functions that list or name functions.
 
-import { type Access, coversId, type Registrations } from '../../core/access/access.ts';
+import type { Access, Registrations } from '../../core/access/access.ts';
 import { type KeptRights, keptRights } from '../../core/access/kept-rights.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
-import { selectWorker } from '../../core/calls/select-worker.ts';
 import type { FunctionSpec } from '../../core/registry/function-table.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, TriggerOwner } from '../builtin.ts';
-import type { RouterContext, WorkerEntry } from '../context.ts';
+import type { RouterContext } from '../context.ts';
+import { usableOffers } from '../remote/offers.ts';
 import type { Session } from '../session/session.ts';
+import { coveringExecutors } from './covering.ts';
 
 /** Why these rights do not reach the function; `undefined`: they do. Without rights everything is reachable. */
 export function reachRefusal(rights: Access | undefined, functionId: string): Refusal | undefined {
@@ -92,27 +93,20 @@ export function isRestricted(context: RouterContext, of: OfTrigger): boolean {
  */
 export function isOfRestricted({ functions }: RouterContext, functionId: string): boolean {
   const entry = functions.get(functionId);
-  return entry?.kind === 'worker' && entry.executors.some(({ access }) => access !== undefined);
-}
-
-/**
- * Of a function of restricted connections, those whose granted prefix covers it: trusted work may be meant for them.
- */
-export function coveringExecutors({ id, executors }: Pick<WorkerEntry, 'id' | 'executors'>): Session[] {
-  return executors.filter(({ access }) => access !== undefined && coversId(access, id));
-}
-
-export function selectCovering(entry: WorkerEntry): Session | undefined {
-  return selectWorker({ executors: coveringExecutors(entry), next: 0 }, entry.balance);
+  if (entry?.kind !== 'worker') return false;
+  if (entry.executors.length > 0) return entry.executors.some(({ access }) => access !== undefined);
+  return !entry.remotes.some(({ trust }) => trust === 'trusted');
 }
 
 /** Whether a job of the function can run now. */
 export function isOffered(context: RouterContext, functionId: string, isTrustedWork: boolean): boolean {
   const entry = context.functions.get(functionId);
   if (entry === undefined) return false;
-  if (entry.kind === 'worker' && entry.executors.length === 0) return entry.remotes.some(({ engine }) => engine.isUp);
-  if (!isTrustedWork || entry.kind === 'builtin' || !isOfRestricted(context, functionId)) return true;
-  return coveringExecutors(entry).length > 0;
+  if (entry.kind === 'builtin') return true;
+  const isLocal = entry.executors.length > 0;
+  if (isLocal && (!isTrustedWork || !isOfRestricted(context, functionId))) return true;
+  if (isLocal && coveringExecutors(entry).length > 0) return true;
+  return usableOffers(entry, isTrustedWork).some(({ engine }) => engine.isUp);
 }
 
 /** Every function that the config of a trigger names, such as its condition, at any depth. */

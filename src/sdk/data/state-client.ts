@@ -192,6 +192,8 @@ export interface StateEvent<T> {
   readonly new_value: T | null;
   /** Unix milliseconds. */
   readonly timestamp: number;
+  /** A later change of the entry has a greater number, on whichever engine it was made. */
+  readonly seq: number;
 }
 
 /**

@@ -42,22 +42,25 @@ local function page(values, names, from, to, offset, count, bytes_max, out)
 end
 `;
 
-// Each script of state is one atomic step. Keys: the values of a scope, their sorted names, and the scopes.
+// Each script of state is one atomic step. Keys: the values of a scope, their sorted names, the scopes, and the number
+// of the last change. The first three are all that a list reads.
 
-/** key, scope, record, expected → whether it was written, what was there. */
+/** key, scope, record, expected → the number of the change, or 0 if nothing was written; what was there. */
 export const PUT_ENTRY = redisScript(`${ENTRIES}
 local done, old = put(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4])
-return {done and 1 or 0, old}`);
+return {done and redis.call('INCR', KEYS[4]) or 0, old}`);
 
-/** key, scope → what was there. */
+/** key, scope → the number of the change, or 0 if there was nothing; what was there. */
 export const TAKE_ENTRY = redisScript(`${ENTRIES}
-return take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])`);
+local old = take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
+return {old and redis.call('INCR', KEYS[4]) or 0, old}`);
 
-/** key, scope, expected → whether it was deleted, what was there. */
+/** key, scope, expected → whether it was as expected, what was there, and the number as above. */
 export const TAKE_ENTRY_IF = redisScript(`${ENTRIES}
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-if (old and string.match(old, '^[^ ]*') or '') ~= ARGV[3] then return {0, old} end
-return {1, take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])}`);
+if (old and string.match(old, '^[^ ]*') or '') ~= ARGV[3] then return {0, old, 0} end
+old = take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
+return {1, old, old and redis.call('INCR', KEYS[4]) or 0}`);
 
 /** from, to, offset, count, bytes → keys and records in turn. */
 export const LIST_ENTRIES = redisScript(`${ENTRIES}

@@ -29,7 +29,7 @@ import type { CommandContext, StoreReply } from '../thread/contract.ts';
 import { LIST_BYTES_MAX } from '../thread/json-list.ts';
 import { ATTEMPTS_MAX, entriesIn, inKey, type RedisAccess, type RedisCommand } from './commands.ts';
 import { LIST_ENTRIES, PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF } from './entry-scripts.ts';
-import { ANY_TAG, bytesIn, listIn, openValue, type StoredValue, sealValue } from './record.ts';
+import { ANY_TAG, bytesIn, corrupt, listIn, openValue, type StoredValue, sealValue } from './record.ts';
 
 interface ScopeKeys {
   readonly values: string;
@@ -42,23 +42,24 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: RedisAccess): 
     const place = `${keyPrefix}state:{${inKey(scope)}}`;
     return { values: `${place}:values`, names: `${place}:keys` };
   };
-  const all = (scope: Buffer): string[] => [keysOf(scope).values, keysOf(scope).names, scopesKey];
+  const changesKey = `${keyPrefix}state:changes`;
+  const all = (scope: Buffer): string[] => [keysOf(scope).values, keysOf(scope).names, scopesKey, changesKey];
 
   const read = async ({ scope, key }: EntryRequest): Promise<StoredValue> =>
     openValue(await link.run(['HGET', keysOf(scope).values, key]));
 
-  const put = async ({ scope, key }: EntryRequest, value: Uint8Array, expected: string) => {
+  const put = async ({ scope, key }: EntryRequest, value: Uint8Array, expected: string): Promise<Put> => {
     const args = [key, scope, sealValue(newTag(), value), expected];
-    const [isDone, found] = listIn(await link.runScript(PUT_ENTRY, all(scope), args));
-    return { isDone: isDone === 1, found: openValue(found) };
+    const [seq, found] = listIn(await link.runScript(PUT_ENTRY, all(scope), args));
+    return { seq: numberIn(seq), found: openValue(found) };
   };
 
   /** If another engine writes between the read and the change, that is a conflict like any other. */
   const setIf = async (request: SetRequest, context: CommandContext): Promise<StoreReply> => {
     const before = await read(request);
     checkCondition(request.condition, before.json);
-    const { isDone, found } = await put(request, request.value, before.tag);
-    if (isDone) return setReply(context, request, found.json);
+    const { seq, found } = await put(request, request.value, before.tag);
+    if (seq > 0) return setReply(context, request, found.json, () => seq);
     throw new Refusal('CONFLICT', 'The entry changed while it was being written');
   };
 
@@ -66,8 +67,8 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: RedisAccess): 
     const before = await read(request);
     checkCondition(request.condition, before.json);
     const args = [request.key, request.scope, before.tag];
-    const [isDone, found] = listIn(await link.runScript(TAKE_ENTRY_IF, all(request.scope), args));
-    if (isDone === 1) return deleteReply(context, request, openValue(found).json);
+    const [isDone, found, seq] = listIn(await link.runScript(TAKE_ENTRY_IF, all(request.scope), args));
+    if (isDone === 1) return deleteReply(context, request, openValue(found).json, () => numberIn(seq));
     throw new Refusal('CONFLICT', 'The entry changed while it was being deleted');
   };
 
@@ -83,16 +84,17 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: RedisAccess): 
     'state::set': async (input, context) => {
       const request = readSetRequest(input, context.limits);
       if (isConditional(request.condition)) return await lanes.hold(laneOf(request), () => setIf(request, context));
-      const { found } = await lanes.pass(laneOf(request), () => put(request, request.value, ANY_TAG));
-      return setReply(context, request, found.json);
+      const { seq, found } = await lanes.pass(laneOf(request), () => put(request, request.value, ANY_TAG));
+      return setReply(context, request, found.json, () => seq);
     },
 
     'state::delete': async (input, context) => {
       const request = readDeleteRequest(input);
       const { scope, key } = request;
       if (isConditional(request.condition)) return await lanes.hold(laneOf(request), () => deleteIf(request, context));
-      const found = await lanes.pass(laneOf(request), () => link.runScript(TAKE_ENTRY, all(scope), [key, scope]));
-      return deleteReply(context, request, openValue(found).json);
+      const taken = await lanes.pass(laneOf(request), () => link.runScript(TAKE_ENTRY, all(scope), [key, scope]));
+      const [seq, found] = listIn(taken);
+      return deleteReply(context, request, openValue(found).json, () => numberIn(seq));
     },
 
     // Async, so that input that cannot be read is answered like every other refusal.
@@ -102,19 +104,31 @@ export function stateCommands({ link, keyPrefix, lanes, newTag }: RedisAccess): 
   };
 }
 
+interface Put {
+  /** Of the change; 0: nothing was written. */
+  readonly seq: number;
+  /** What was there before. */
+  readonly found: StoredValue;
+}
+
+function numberIn(reply: unknown): number {
+  if (typeof reply === 'number') return reply;
+  throw corrupt('something other than a number');
+}
+
 /** Computes the update again each time another engine was faster. */
 async function updateInTurn(
   request: UpdateRequest,
   context: CommandContext,
   read: (entry: EntryRequest) => Promise<StoredValue>,
-  put: (entry: EntryRequest, value: Uint8Array, expected: string) => Promise<{ isDone: boolean; found: StoredValue }>,
+  put: (entry: EntryRequest, value: Uint8Array, expected: string) => Promise<Put>,
 ): Promise<StoreReply> {
   let before = await read(request);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const outcome = updated(request, before.json, context.limits);
-    if (outcome.after === undefined) return updateReply(context, request, before.json, outcome);
-    const { isDone, found } = await put(request, outcome.after, before.tag);
-    if (isDone) return updateReply(context, request, before.json, outcome);
+    if (outcome.after === undefined) return updateReply(context, request, before.json, outcome, () => 0);
+    const { seq, found } = await put(request, outcome.after, before.tag);
+    if (seq > 0) return updateReply(context, request, before.json, outcome, () => seq);
     before = found;
   }
   throw new Refusal('OVERLOADED', `Other engines keep changing this value: ${ATTEMPTS_MAX} attempts failed`);

@@ -6,18 +6,28 @@ import { waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { newKeyPrefix, removeKeys } from '../../support/stores/ext-store.ts';
+import { SHARED_REDIS } from '../../support/stores/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 const connect = sdkWorkers();
 
-const PORT_FOR_PAGES = `  - name: svc-worker-manager
+const PORT_FOR_PAGES = `  - {name: svc-pubsub}
+  - name: svc-worker-manager
     config: {port: 0, rbac: {auth_function_id: 'auth', expose_functions: ['match("pay::*")']}}
 `;
 
 /** A connection of the restricted port of the engine, which its own worker admits. */
-async function connectPage(urls: readonly string[]): Promise<RawWorker> {
-  connect(urls[0]).registerFunction('auth', () => ({ allow_function_registration: true }));
+async function connectPage(urls: readonly string[], grant: object = {}): Promise<RawWorker> {
+  const trusted = connect(urls[0]);
+  const answer = { allow_function_registration: true, ...grant };
+  trusted.registerFunction('auth', () => answer);
+  // Until this engine has it, the one of another engine answers.
+  await waitFor('its own engine admits the page', async () => {
+    const given = await trusted.trigger('auth', {}).catch(() => undefined);
+    return JSON.stringify(given) === JSON.stringify(answer);
+  });
   let page: RawWorker | undefined;
   await waitFor('the page is admitted', async () => {
     page = await RawWorker.connect(String(urls[1]), { subprotocols: ['svc.json.v1'] }).catch(() => undefined);
@@ -62,16 +72,71 @@ describe.skipIf(NO_NATS_SERVER)('a restricted connection of another engine', () 
     await waitFor('the trusted one answers', async () => (await caller.trigger('pay::charge', {})) === 'trusted');
   });
 
-  test('[CL20] shares no function with other engines', async () => {
+  test('[CL32] offers its functions to callers of all engines', async () => {
     await using pair = await startClusterPair({ workers: PORT_FOR_PAGES });
     await using page = await connectPage(pair.b.urls);
-    page.send({ type: 'registerfunction', id: 'pay::page' });
-    const near = connect(pair.b.url);
-    await waitForFunction(near, 'pay::page');
-    near.registerFunction('pay::marker', () => 1);
+    await page.serve('pay::page', () => 'page');
     const far = connect(pair.a.url);
-    await waitForFunction(far, 'pay::marker');
-    await expect(far.trigger('pay::page', {})).rejects.toMatchObject({ code: 'function_not_found' });
+    await waitForFunction(far, 'pay::page');
+    expect(await far.trigger('pay::page', {})).toBe('page');
+    await page.close();
+    await waitFor('it is gone with the page', async () => {
+      const error = await far.trigger('pay::page', {}).catch(({ code }) => code);
+      return error === 'function_not_found';
+    });
+  });
+
+  test('[CL32] [X9] runs no job of trusted workers of other engines', async () => {
+    const keys = newKeyPrefix();
+    const adapter = `{name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${keys}'}}`;
+    const queue = `  - {name: svc-queue, config: {queue_configs: {paid: {}}, adapter: ${adapter}}}\n`;
+    await using pair = await startClusterPair({ workers: `${PORT_FOR_PAGES}${queue}` });
+    await using page = await connectPage(pair.b.urls);
+    const onPage: unknown[] = [];
+    await page.serve('pay::charge', (data) => void onPage.push(data));
+    const far = connect(pair.a.url);
+    await waitForFunction(far, 'pay::charge');
+    const action = { type: 'enqueue', queue: 'paid' } as const;
+    await far.trigger({ function_id: 'pay::charge', payload: 'job', action });
+    // A job that waits has been looked at by both engines when one of a trusted function has run.
+    const marks: unknown[] = [];
+    far.registerFunction('own::mark', (data: unknown) => void marks.push(data));
+    await far.trigger({ function_id: 'own::mark', payload: 'mark', action });
+    await waitFor('the next job has run', () => marks.length === 1);
+    await far.trigger('pay::charge', 'direct');
+    expect(onPage).toEqual(['direct']);
+    const ran: unknown[] = [];
+    connect(pair.b.url).registerFunction('pay::charge', (data: unknown) => void ran.push(data));
+    await waitFor('a trusted worker runs it', () => ran.length === 1);
+    expect(ran).toEqual(['job']);
+    await removeKeys(keys);
+  });
+
+  test('[CL32] [X9] gets those of functions below the prefix that it was granted', async () => {
+    await using pair = await startClusterPair({ workers: PORT_FOR_PAGES });
+    await using page = await connectPage(pair.b.urls, { function_registration_prefix: 'pay::tenant' });
+    const heard: unknown[] = [];
+    await page.serve('orders', (data) => void heard.push(data));
+    const far = connect(pair.a.url);
+    await waitForFunction(far, 'pay::tenant::orders');
+    const subscription = { type: 'subscribe', function_id: 'pay::tenant::orders', config: { topic: 'paid' } } as const;
+    await far.registerTrigger(subscription).ready();
+    await far.trigger('publish', { topic: 'paid', data: 1 });
+    await waitFor('the page heard of it', () => heard.length === 1);
+  });
+
+  test('[CL32] [X9] loses a function to the connection of another engine that was granted its prefix', async () => {
+    await using pair = await startClusterPair({ workers: PORT_FOR_PAGES });
+    await using stranger = await connectPage(pair.b.urls);
+    stranger.send({ type: 'registerfunction', id: 'pay::tenant::orders' });
+    const far = connect(pair.a.url);
+    await waitForFunction(far, 'pay::tenant::orders');
+    await using tenant = await connectPage(pair.a.urls, { function_registration_prefix: 'pay::tenant' });
+    await tenant.serve('orders', () => 'tenant');
+    expect(await stranger.next('registrationrejected')).toMatchObject({ function_id: 'pay::tenant::orders' });
+    stranger.send({ type: 'registerfunction', id: 'pay::tenant::orders' });
+    expect(await stranger.next('registrationrejected')).toMatchObject({ function_id: 'pay::tenant::orders' });
+    expect(await connect(pair.b.url).trigger('pay::tenant::orders', {})).toBe('tenant');
   });
 
   test('[CL20] reaches a function of another engine only where the rules of its port expose it', async () => {

@@ -88,6 +88,38 @@ describe('two engines on one Redis', () => {
     expect(heard.sort()).toEqual(['left a', 'right b']);
   });
 
+  test('[S5] number the changes of an entry in one order', async () => {
+    await using one = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
+    await using two = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
+    await using left = await RawWorker.connect(one.url);
+    await using right = await RawWorker.connect(two.url);
+    const events: { seq: number; old_value: unknown; new_value: unknown }[] = [];
+    for (const worker of [left, right]) {
+      await worker.serve('note', (event) => void events.push(Object(event)));
+      worker.send({ type: 'registertrigger', id: 't', trigger_type: 'state', function_id: 'note', config: {} });
+      await worker.settled();
+    }
+    const entry = { scope: 'numbered', key: 'k' };
+    const change = (worker: RawWorker, index: number) =>
+      index % 7 === 0
+        ? worker.call('state::delete', entry)
+        : worker.call('state::update', { ...entry, ops: [{ type: 'set', path: 'v', value: index }] });
+    await Promise.all(Array.from({ length: 100 }, (_, index) => change(index % 2 ? left : right, index + 1)));
+    const { result } = await left.call('state::get', entry);
+    await waitFor('all changes are reported', () => {
+      const last = Math.max(0, ...events.map(({ seq }) => seq));
+      const newest = events.find(({ seq }) => seq === last)?.new_value;
+      return JSON.stringify(newest ?? null) === JSON.stringify(result ?? null);
+    });
+    await Promise.all([left.settled(), right.settled()]);
+    const inOrder = events.toSorted((one, other) => one.seq - other.seq);
+    expect(new Set(inOrder.map(({ seq }) => seq)).size).toBe(inOrder.length);
+    // Each change found what the one before had left.
+    expect(inOrder.slice(1).map(({ old_value }) => old_value)).toEqual(
+      inOrder.slice(0, -1).map(({ new_value }) => new_value),
+    );
+  });
+
   test('[T2] [T3] [T4] send a subscriber of either the changes of both, also when it returns to the other', async () => {
     await using one = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });
     await using two = await startTestEngine({ yaml: yamlFor(SHARED_REDIS) });

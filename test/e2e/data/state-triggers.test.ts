@@ -2,12 +2,30 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SvcWorker } from '../../../src/sdk/index.ts';
+import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { STATE_IN_MEMORY, sdkWorkers } from '../sdk-workers.ts';
 
 const connect = sdkWorkers();
+
+test('[S5] the numbers of the changes of an entry go up after the engine was started again', async () => {
+  using folder = new TemporaryFolder();
+  const yaml = `workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-state, config: {adapter: {name: kv, config: {store_method: file_based, file_path: ${folder.path}}}}}
+`;
+  const seqs: unknown[] = [];
+  for (const value of [1, 2]) {
+    await using engine = await startTestEngine({ yaml });
+    const svc = connect(engine.url);
+    await bind(svc, {}, ({ seq }) => seqs.push(seq));
+    await svc.trigger({ function_id: 'state::set', payload: { scope: 's', key: 'k', value } });
+    await waitFor('the event', () => seqs.length === value);
+  }
+  expect(seqs).toEqual([1, 2]);
+});
 
 describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => {
   test('[S5] gets writes, updates and deletions in their order', async () => {
@@ -24,9 +42,9 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
     await waitFor('three events', () => events.length === 3);
     const common = { type: 'state', ...entry, timestamp: expect.any(Number) };
     expect(events).toEqual([
-      { ...common, event_type: 'state:updated', old_value: null, new_value: { n: 1 } },
-      { ...common, event_type: 'state:updated', old_value: { n: 1 }, new_value: { n: 2 } },
-      { ...common, event_type: 'state:deleted', old_value: { n: 2 }, new_value: null },
+      { ...common, event_type: 'state:updated', old_value: null, new_value: { n: 1 }, seq: 1 },
+      { ...common, event_type: 'state:updated', old_value: { n: 1 }, new_value: { n: 2 }, seq: 3 },
+      { ...common, event_type: 'state:deleted', old_value: { n: 2 }, new_value: null, seq: 4 },
     ]);
   });
 
@@ -85,6 +103,7 @@ describe.each(['binary', 'json'] as const)('a worker of the %s form', (wire) => 
 
 interface StateEvent {
   readonly new_value: unknown;
+  readonly seq: number;
 }
 
 async function bind(svc: SvcWorker, config: object, handler: (event: StateEvent) => unknown): Promise<void> {

@@ -49,7 +49,12 @@ export class LinkedEngine {
 
   /** The other engine reaches the function. */
   reaches(functionId: string): void {
-    this.engine.context.functions.offerRemotely(functionId, { engine: this.other, metadata: undefined, order: 1 });
+    this.engine.context.functions.offerRemotely(functionId, {
+      engine: this.other,
+      metadata: undefined,
+      order: 1,
+      trust: 'trusted',
+    });
   }
 
   /** The session has ended. */

@@ -2,11 +2,12 @@
 
 import { Buffer } from 'node:buffer';
 import { joinKey, type KeyRange, keysBelow, partsOf, SPACE } from '../../kv/keys.ts';
-import type { KvReader } from '../../kv/kv.ts';
+import type { Kv, KvReader } from '../../kv/kv.ts';
 import type { StoreCommand } from '../../thread/contract.ts';
 import { keepJobs } from '../change-outbox/change-jobs.ts';
 import { previewReply } from './previews.ts';
 import {
+  type ChangeNumber,
   deleteReply,
   getReply,
   groupsReply,
@@ -136,6 +137,20 @@ function* scopesWithin(kv: KvReader, start: Buffer, end: Buffer): Iterable<Buffe
 /** The cost of a seek, in keys. */
 const PASSED_MAX = 16;
 
+/** Numbers the changes that are reported, in the order in which they are made. */
+function nextNumber(kv: Kv): ChangeNumber {
+  return () => {
+    const last = kv.get(LAST_NUMBER);
+    const seq = last === undefined ? 1 : Buffer.from(last.buffer, last.byteOffset, last.length).readDoubleBE() + 1;
+    const bytes = Buffer.allocUnsafe(8);
+    bytes.writeDoubleBE(seq);
+    kv.put(LAST_NUMBER, bytes);
+    return seq;
+  };
+}
+
+const LAST_NUMBER = joinKey(SPACE.store, Buffer.from('state-changes'));
+
 // Each of the commands that write is one atomic step.
 
 export const stateSet: StoreCommand = {
@@ -147,7 +162,7 @@ export const stateSet: StoreCommand = {
     const before = kv.get(at);
     checkCondition(request.condition, before);
     kv.put(at, request.value, context.nowMs);
-    return keepJobs(kv, context, 'state', setReply(context, request, before));
+    return keepJobs(kv, context, 'state', setReply(context, request, before, nextNumber(kv)));
   },
 };
 
@@ -161,7 +176,7 @@ export const stateDelete: StoreCommand = {
     const before = kv.get(at);
     checkCondition(request.condition, before);
     if (before !== undefined) kv.remove(at);
-    return keepJobs(kv, context, 'state', deleteReply(context, request, before));
+    return keepJobs(kv, context, 'state', deleteReply(context, request, before, nextNumber(kv)));
   },
 };
 
@@ -175,6 +190,6 @@ export const stateUpdate: StoreCommand = {
     const before = kv.get(at);
     const outcome = updated(request, before, context.limits);
     if (outcome.after !== undefined) kv.put(at, outcome.after, context.nowMs);
-    return keepJobs(kv, context, 'state', updateReply(context, request, before, outcome));
+    return keepJobs(kv, context, 'state', updateReply(context, request, before, outcome, nextNumber(kv)));
   },
 };

@@ -32,13 +32,26 @@ function versioned(value: Value): Buffer {
   return Buffer.concat([VALUE, value ?? NULL, Buffer.from(`,"version":${JSON.stringify(version)}}`)]);
 }
 
-export function setReply(context: CommandContext, { scope, key, value }: SetRequest, before: Value): StoreReply {
-  return { result: pairOf(before, value), events: changeEvents(context, { scope, key, before, after: value }) };
+/** The number of the change in its store. It is asked for only if the change is reported. */
+export type ChangeNumber = () => number;
+
+export function setReply(
+  context: CommandContext,
+  { scope, key, value }: SetRequest,
+  before: Value,
+  seq: ChangeNumber,
+): StoreReply {
+  return { result: pairOf(before, value), events: changeEvents(context, { scope, key, before, after: value, seq }) };
 }
 
-export function deleteReply(context: CommandContext, { scope, key }: EntryRequest, before: Value): StoreReply {
+export function deleteReply(
+  context: CommandContext,
+  { scope, key }: EntryRequest,
+  before: Value,
+  seq: ChangeNumber,
+): StoreReply {
   if (before === undefined) return getReply(context, before);
-  return { result: before, events: changeEvents(context, { scope, key, before, after: undefined }) };
+  return { result: before, events: changeEvents(context, { scope, key, before, after: undefined, seq }) };
 }
 
 interface Updated {
@@ -63,9 +76,10 @@ export function updateReply(
   { scope, key }: UpdateRequest,
   before: Value,
   { after, failed }: Updated,
+  seq: ChangeNumber,
 ): StoreReply {
   if (after === undefined) return { result: pairOf(before, before, failed) };
-  return { result: pairOf(before, after, failed), events: changeEvents(context, { scope, key, before, after }) };
+  return { result: pairOf(before, after, failed), events: changeEvents(context, { scope, key, before, after, seq }) };
 }
 
 /** `entries` in key order: those of the page and one more. */
@@ -115,6 +129,7 @@ interface Change {
   readonly key: Uint8Array;
   readonly before: Uint8Array | undefined;
   readonly after: Uint8Array | undefined;
+  readonly seq: ChangeNumber;
 }
 
 /** The event for the `state` trigger, written once on the store's thread. Empty if no trigger listens. */
@@ -123,15 +138,16 @@ function changeEvents(context: CommandContext, change: Change): readonly StoreEv
   const scope = textOf(change.scope);
   const key = textOf(change.key);
   const kind = kindOf(context, change);
+  const seq = change.seq();
   const names = `{"type":"state","event_type":"${kind}","scope":${JSON.stringify(scope)},"key":${JSON.stringify(key)}`;
   const body = Buffer.concat([
     Buffer.from(`${names},"old_value":`),
     change.before ?? NULL,
     NEW_VALUE,
     change.after ?? NULL,
-    Buffer.from(`,"timestamp":${Math.trunc(context.nowMs)}}`),
+    Buffer.from(`,"timestamp":${Math.trunc(context.nowMs)},"seq":${seq}}`),
   ]);
-  return [{ path: [scope, key], kind, seq: 0, body }];
+  return [{ path: [scope, key], kind, seq, body }];
 }
 
 /** The first write is an update like any other. `iii` has a separate event type for it (PD-3). */
