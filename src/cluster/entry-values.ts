@@ -15,6 +15,16 @@ export interface FunctionValue {
   readonly first?: number;
 }
 
+/** A trigger type that a trusted worker of the engine provides. */
+export interface TriggerTypeValue {
+  readonly id?: string;
+  readonly description: string;
+  /** The connection that provides it. */
+  readonly by: string;
+  /** The revision in which it was first written, if not in this one. */
+  readonly first?: number;
+}
+
 /** A name that no restricted connection may take. */
 export interface ReservationValue {
   /** Where the key holds only its digest. */

@@ -1,5 +1,5 @@
-// Writes what the workers of this engine offer into the bucket of registrations: functions and triggers. Other engines do
-// not see triggers of restricted connections.
+// Writes what the workers of this engine offer into the bucket of registrations: functions, triggers and trigger types.
+// Other engines do not see triggers and trigger types of restricted connections.
 
 import { keyPart } from '../core/cluster/bucket-keys.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
@@ -8,9 +8,9 @@ import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate } from '../router/registrations/functions.ts';
 import { trustOf } from '../router/remote/offers.ts';
 import { Session } from '../router/session/session.ts';
-import { reordered } from '../router/triggers/triggers.ts';
+import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
-import type { FunctionValue, TriggerValue } from './entry-values.ts';
+import type { FunctionValue, TriggerTypeValue, TriggerValue } from './entry-values.ts';
 
 export interface PublisherOptions {
   readonly engineId: string;
@@ -23,6 +23,9 @@ export interface PublisherOptions {
 /** The letters of the kinds in keys. */
 const FUNCTION = 'f';
 const TRIGGER = 't';
+const TRIGGER_TYPE = 'y';
+
+const WORD_OF: Readonly<Record<string, string>> = { f: 'function', t: 'trigger', y: 'trigger type' };
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -46,6 +49,8 @@ export class Publisher {
     triggers.onBindingChanged = ({ id, owner }) => {
       if (owner instanceof Session) writer.note(`${TRIGGER}.${id}`);
     };
+    triggers.onTypeChanged = (id) => writer.note(`${TRIGGER_TYPE}.${id}`);
+    for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
     for (const { id, kind } of functions.all()) if (kind === 'worker') writer.note(`${FUNCTION}.${id}`);
     for (const { id } of triggers.bindings()) writer.note(`${TRIGGER}.${id}`);
   }
@@ -54,13 +59,14 @@ export class Publisher {
     const { functions, triggers } = this.#options.context;
     functions.onWorkersChanged = undefined;
     triggers.onBindingChanged = undefined;
+    triggers.onTypeChanged = undefined;
     this.#writer.stop();
   }
 
   /** `undefined`: other engines do not see it. */
   #valueOf(entry: string): string | undefined {
     const id = entry.slice(2);
-    const value = entry.startsWith(FUNCTION) ? this.#functionValue(id) : this.#triggerValue(id);
+    const value = this.#valueOfKind(entry, id);
     if (value === undefined) return undefined;
     const text = JSON.stringify(keyPart(id).isDigest ? { id, ...value } : value);
     const { bytesMax, context } = this.#options;
@@ -68,9 +74,14 @@ export class Publisher {
     if (bytes <= bytesMax) return text;
     context.counters.count('cluster.registrations_too_large');
     context.logger.warn('Other engines of the cluster do not see a registration: it is too large', {
-      ...{ kind: entry.startsWith(FUNCTION) ? 'function' : 'trigger', id, bytes, limit: bytesMax },
+      ...{ kind: WORD_OF[entry[0] ?? ''], id, bytes, limit: bytesMax },
     });
     return undefined;
+  }
+
+  #valueOfKind(entry: string, id: string): FunctionValue | TriggerValue | TriggerTypeValue | undefined {
+    if (entry.startsWith(FUNCTION)) return this.#functionValue(id);
+    return entry.startsWith(TRIGGER) ? this.#triggerValue(id) : this.#typeValue(id);
   }
 
   #functionValue(id: string): FunctionValue | undefined {
@@ -94,6 +105,14 @@ export class Publisher {
     return { owner: owner.workerId, sdk: owner.isOwnSdk, ...registration, ...textOf('metadata', metadata), ...order };
   }
 
+  #typeValue(id: string): TriggerTypeValue | undefined {
+    const type = this.#options.context.triggers.type(id);
+    if (type?.provider.kind !== 'worker' || type.provider.executor.access !== undefined) return undefined;
+    const { spec, provider } = type;
+    const by = provider.executor.workerId;
+    return { description: spec.description, by, ...this.#orderOf(`${TRIGGER_TYPE}.${id}`, spec) };
+  }
+
   /** A registration keeps its order when it is written again, also by the next identity of the engine. */
   #orderOf(entry: string, registration: { order?: number | undefined }): { first?: number } {
     if (registration.order !== undefined) return { first: registration.order };
@@ -109,6 +128,7 @@ export class Publisher {
     const { context } = this.#options;
     const id = entry.slice(2);
     if (entry.startsWith(FUNCTION)) return withdrawDuplicate(context, id);
+    if (entry.startsWith(TRIGGER_TYPE)) return withdrawOlderType(context, id);
     const binding = context.triggers.binding(id);
     if (binding !== undefined) reordered(context, binding);
   }

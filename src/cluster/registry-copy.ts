@@ -1,5 +1,5 @@
 // What all other engines offer, as the bucket of registrations reports it. A lookup stays one access to a map: the copy
-// enters functions and triggers into the tables of this engine.
+// enters functions, triggers and trigger types into the tables of this engine.
 //
 // Invariant: an entry of another engine is in its table exactly while it is in the bucket and the engine is alive, in
 // whatever order the two buckets report that.
@@ -7,18 +7,19 @@
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { RemoteOffer } from '../core/registry/function-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
-import { isFunctionValue, isTriggerValue } from '../generated/cluster-values.ts';
+import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
-import { bind, unbind } from '../router/triggers/triggers.ts';
+import { bind, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
 import type { TriggerValue } from './entry-values.ts';
 
 type Registration =
   | ({ readonly kind: 'function'; readonly id: string } & Omit<RemoteOffer<RemoteEngine>, 'engine'>)
-  | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number };
+  | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number }
+  | { readonly kind: 'trigger type'; readonly id: string; readonly description: string; readonly order: number };
 
 export class RegistryCopy implements BucketWatch {
   readonly #context: RouterContext;
@@ -94,9 +95,14 @@ export class RegistryCopy implements BucketWatch {
   }
 
   #enter(engine: RemoteEngine, registration: Registration): void {
-    const { functions, announce } = this.#context;
+    const { functions, announce, triggers } = this.#context;
     const { id } = registration;
     if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value, registration.order);
+    if (registration.kind === 'trigger type') {
+      const { description, order } = registration;
+      triggers.offerTypeRemotely(id, { engine, description, order });
+      return withdrawOlderType(this.#context, id);
+    }
     const { metadata, order, trust } = registration;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id, trust);
@@ -106,6 +112,7 @@ export class RegistryCopy implements BucketWatch {
 
   #remove(engine: RemoteEngine, { kind, id }: Registration): void {
     const { functions, announce, triggers } = this.#context;
+    if (kind === 'trigger type') return triggers.withdrawTypeRemotely(id, engine);
     if (kind === 'trigger') {
       const binding = triggers.binding(`${engine.id}/${id}`);
       // The copy of a newer identity may have entered it again: then it is no longer this one's.
@@ -149,6 +156,10 @@ function readRegistration(key: string, text: string, revision: number): Registra
   if (kind === 'f' && isFunctionValue(value)) {
     const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted' } = value;
     return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata), order, trust };
+  }
+  if (kind === 'y' && isTriggerTypeValue(value)) {
+    const { id = textOfPart(part), description, first: order = revision } = value;
+    return { kind: 'trigger type', id, description, order };
   }
   return kind === 't' && isTriggerValue(value)
     ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }

@@ -2,7 +2,7 @@
 // them, so fields beyond these are allowed.
 
 import typia from 'typia';
-import type { FunctionValue, ReservationValue, TriggerValue } from '../cluster/entry-values.ts';
+import type { FunctionValue, ReservationValue, TriggerTypeValue, TriggerValue } from '../cluster/entry-values.ts';
 import type { EngineFacts } from '../cluster/membership.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
 
@@ -10,4 +10,5 @@ export const isEndOpening = typia.createIs<EndOpening>();
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();
 export const isReservationValue = typia.createIs<ReservationValue>();
+export const isTriggerTypeValue = typia.createIs<TriggerTypeValue>();
 export const isTriggerValue = typia.createIs<TriggerValue>();

@@ -9,7 +9,8 @@
 //   refused  its provider refused it; it stays listed with the reason until its owner leaves or the type returns
 // Invariants:
 //   - A binding is owned by one executor, or has no owner (durable); only that very object takes it along.
-//   - A type has at most one provider. A module's type cannot be replaced by a worker.
+//   - A type has at most one provider. A module's type cannot be replaced by a worker. A worker of another engine
+//     provides it only while none of this engine does.
 //   - When a type's provider leaves, its bindings are parked, never lost.
 
 import { createHash } from 'node:crypto';
@@ -22,6 +23,8 @@ export interface TriggerTypeSpec {
   /** JSON Schema of a binding's `config`, and of the payload a bound function receives. */
   readonly configFormat: RawJson | undefined;
   readonly payloadFormat: RawJson | undefined;
+  /** Among all registrations of a cluster: a higher one is newer. Absent: newer than those that have one. */
+  order?: number;
 }
 
 export interface TriggerType<E extends Executor, M> {
@@ -29,7 +32,20 @@ export interface TriggerType<E extends Executor, M> {
   readonly spec: TriggerTypeSpec;
   readonly provider:
     | { readonly kind: 'worker'; readonly executor: E }
-    | { readonly kind: 'module'; readonly module: M };
+    | { readonly kind: 'module'; readonly module: M }
+    | { readonly kind: 'engine'; readonly engine: ProvidingEngine };
+}
+
+/** Another engine of the cluster whose worker provides a type. It hands the bindings to that worker. */
+export interface ProvidingEngine {
+  readonly id: string;
+}
+
+export interface RemoteType {
+  readonly engine: ProvidingEngine;
+  readonly description: string;
+  /** Among all registrations of the cluster: a higher one is newer. */
+  readonly order: number;
 }
 
 /** `O`: who may own one: a connection, or one of another engine of the cluster. */
@@ -64,7 +80,10 @@ export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId'
 export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** Called when a trigger was added, removed, or judged. */
   onBindingChanged: ((binding: TriggerBinding<O>) => void) | undefined = undefined;
+  /** Called with the id when a worker of this engine began or ceased to provide a type. */
+  onTypeChanged: ((id: string) => void) | undefined = undefined;
   readonly #types = new Map<string, TriggerType<E, M>>();
+  readonly #remoteTypes = new Map<string, RemoteType[]>();
   readonly #bindings = new Map<string, TriggerBinding<O>>();
   readonly #byType = new Groups<string, TriggerBinding<O>>();
   readonly #byOwner = new Groups<O | undefined, TriggerBinding<O>>();
@@ -101,7 +120,8 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
   }
 
   addModuleType(id: string, spec: TriggerTypeSpec, module: M): void {
-    if (this.#types.has(id)) throw new Error(`Two modules provide the trigger type ${id}`);
+    const known = this.#types.get(id)?.provider.kind ?? 'engine';
+    if (known !== 'engine') throw new Error(`Two modules provide the trigger type ${id}`);
     this.#types.set(id, { id, spec, provider: { kind: 'module', module } });
   }
 
@@ -110,7 +130,43 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     if (this.#types.get(id)?.provider.kind === 'module') return false;
     this.#types.set(id, { id, spec, provider: { kind: 'worker', executor } });
     this.#version++;
+    this.onTypeChanged?.(id);
     return true;
+  }
+
+  /** A worker of another engine provides the type. */
+  offerTypeRemotely(id: string, offer: RemoteType): void {
+    const others = this.remoteTypes(id).filter(({ engine }) => engine !== offer.engine);
+    this.#remoteTypes.set(
+      id,
+      [...others, offer].sort((one, other) => one.order - other.order),
+    );
+    this.#provideRemotely(id);
+  }
+
+  withdrawTypeRemotely(id: string, engine: ProvidingEngine): void {
+    const rest = this.remoteTypes(id).filter((offer) => offer.engine !== engine);
+    if (rest.length > 0) this.#remoteTypes.set(id, rest);
+    else this.#remoteTypes.delete(id);
+    const provider = this.#types.get(id)?.provider;
+    if (provider?.kind === 'engine' && provider.engine === engine) this.#park(id);
+  }
+
+  /** The newest comes last. */
+  remoteTypes(id: string): readonly RemoteType[] {
+    return this.#remoteTypes.get(id) ?? [];
+  }
+
+  /** The bindings of a type that no worker or module of this engine provides are bound at the other engine. */
+  #provideRemotely(id: string): void {
+    const newest = this.remoteTypes(id).at(-1);
+    const known = this.#types.get(id)?.provider.kind ?? 'engine';
+    if (newest === undefined || known !== 'engine') return;
+    const { engine, description } = newest;
+    const spec = { description, configFormat: undefined, payloadFormat: undefined };
+    this.#types.set(id, { id, spec, provider: { kind: 'engine', engine } });
+    this.#version++;
+    for (const binding of this.bindingsOf(id)) binding.state = 'bound';
   }
 
   /** Removes the type if it belongs to this executor, and parks its bindings. */
@@ -135,6 +191,8 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
       binding.state = 'parked';
       binding.error = undefined;
     }
+    this.onTypeChanged?.(id);
+    this.#provideRemotely(id);
   }
 
   isProvider(typeId: string, executor: E): boolean {

@@ -101,15 +101,23 @@ export interface TriggerTypeRow {
   namespace: string;
   worker_name: string;
   description: string;
+  /** In a cluster: the other engine to which its worker is connected. */
+  engine?: string;
 }
 
 export function triggerTypeRow(type: TriggerType<Session, ModuleTriggerType>): TriggerTypeRow {
   return {
     id: type.id,
     namespace: 'default',
-    worker_name: type.provider.kind === 'module' ? 'svc-engine-functions' : type.provider.executor.displayName,
+    worker_name: providerName(type.provider),
     description: type.spec.description,
+    ...(type.provider.kind === 'engine' && { engine: type.provider.engine.id }),
   };
+}
+
+function providerName(provider: TriggerType<Session, ModuleTriggerType>['provider']): string {
+  if (provider.kind === 'module') return 'svc-engine-functions';
+  return provider.kind === 'engine' ? `engine ${provider.engine.id}` : provider.executor.displayName;
 }
 
 export interface TriggerRow {

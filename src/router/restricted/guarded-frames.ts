@@ -315,7 +315,7 @@ function provideAs(registration: Registration, said: RegisterTriggerType<RawJson
   const { context, session, guard, act } = registration;
   const id = textOr(changes.trigger_type_id, said.id);
   const provider = context.triggers.type(id)?.provider;
-  const isTaken = provider !== undefined && (provider.kind === 'module' || provider.executor.access === undefined);
+  const isTaken = provider !== undefined && (provider.kind !== 'worker' || provider.executor.access === undefined);
   if (isTaken || isReservedType(id) || context.reservations.has('trigger type', id)) {
     return answerRefused(
       registration,

@@ -92,6 +92,29 @@ export function typeOffence(
   return undefined;
 }
 
+/**
+ * A worker of another engine has registered the type after the one of this engine, which gives it up: the newest
+ * provider has a type, as on one engine.
+ */
+export function withdrawOlderType(context: RouterContext, id: string): void {
+  const { triggers } = context;
+  const type = triggers.type(id);
+  if (type?.provider.kind !== 'worker') return;
+  const { executor } = type.provider;
+  // While the order of this one is not known, it is newer. No restricted connection keeps a type from a trusted worker.
+  const own = executor.access === undefined ? (type.spec.order ?? Number.POSITIVE_INFINITY) : 0;
+  const newest = triggers.remoteTypes(id).at(-1);
+  if (newest === undefined || newest.order < own) return;
+  // A worker that moves provides it on its new connection: a removal on the old one would end what it has there.
+  const isMoved = context.isMoving || context.isDraining;
+  if (!isMoved) for (const binding of triggers.bindingsOf(id)) sendRemoval(context, binding, 'left');
+  executor.triggerTypes.delete(id);
+  triggers.unregisterType(id, executor);
+  if (isMoved) return;
+  const text = `A worker of engine ${newest.engine.id} provides this trigger type from now on`;
+  rejectType(context, executor, id, new Refusal('trigger_registration_failed', text));
+}
+
 export function handleUnregisterTriggerType(
   context: RouterContext,
   session: Session,
@@ -213,6 +236,8 @@ export function sendRemoval(context: RouterContext, binding: Binding, removal: R
     if (binding.state === 'bound') provider.module.unbound?.(binding, removal);
     return;
   }
+  // The other engine sees for itself what is bound.
+  if (provider.kind === 'engine') return;
   provider.executor.send({
     type: 'unregistertrigger',
     id: binding.id,
@@ -250,6 +275,7 @@ function deliver(context: RouterContext, binding: Binding): Refusal | undefined 
   }
   if (provider.kind === 'module') return judge(context, provider.module, binding);
   binding.state = 'bound';
+  if (provider.kind === 'engine') return undefined;
   provider.executor.send({
     type: 'registertrigger',
     id: binding.id,

@@ -79,7 +79,7 @@ describe.skipIf(NO_NATS_SERVER)('a restricted connection of another engine', () 
     const far = connect(pair.a.url);
     await waitForFunction(far, 'pay::page');
     expect(await far.trigger('pay::page', {})).toBe('page');
-    await page.close();
+    page.close();
     await waitFor('it is gone with the page', async () => {
       const error = await far.trigger('pay::page', {}).catch(({ code }) => code);
       return error === 'function_not_found';
