@@ -36,7 +36,7 @@ interface BucketParts {
 }
 
 const WATCH_RETRY_MS = 500;
-const WATCH_CHECK_INTERVAL_MS = 3_000;
+const WATCH_CHECK_INTERVAL_MS = 2_000;
 /** What a create answers where the key exists. */
 const WRONG_LAST_SEQUENCE = 10_071;
 

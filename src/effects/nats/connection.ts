@@ -9,7 +9,7 @@
 // Invariant: while the connection is away, nothing is queued: a change fails, and messages are not sent.
 
 import { readFileSync } from 'node:fs';
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import {
   AuthorizationError,
@@ -52,6 +52,8 @@ export interface TlsFiles {
 const OPEN_MS_MAX = 60_000;
 const OPEN_RETRY_MS = 500;
 const CONNECT_MS_MAX = 5_000;
+/** A request to a leader that was killed has no answer: it is sent again to the next one. */
+const ANSWER_MS_MAX = 2_000;
 const PING_INTERVAL_MS = 1_000;
 const PINGS_UNANSWERED_MAX = 2;
 const RECONNECT_MS = 250;
@@ -139,7 +141,7 @@ export class NatsConnection {
    */
   async bucket(name: string, lifetimeMs?: number): Promise<Bucket> {
     const { kv, replicas } = await this.retry(`NATS cannot keep the bucket ${name}`, async () => {
-      const opened = await new Kvm(this.#client).create(name, {
+      const opened = await new Kvm(jetstream(this.#client, { timeout: ANSWER_MS_MAX })).create(name, {
         history: 1,
         replicas: this.isClustered ? REPLICAS : 1,
         // What rests on a value follows the watch, which delivers in the order of the leader.
@@ -232,7 +234,7 @@ async function openOnce(
   let client: Client | undefined;
   try {
     client = await connect(connectionOptions(options));
-    const manager = await jetstreamManager(client, { checkAPI: true });
+    const manager = await jetstreamManager(client, { checkAPI: true, timeout: ANSWER_MS_MAX });
     return create(client, manager);
   } catch (error) {
     await client?.close();

@@ -1,4 +1,4 @@
-// Fault 58: kill -9 of the server of NATS that leads the bucket of ticks, under calls and schedules (M5 of the
+// Fault 58: kill -9 of the server of NATS that leads a bucket, under calls, schedules and registrations (M5 of the
 // guarantees, with JetStream).
 
 import { randomUUID } from 'node:crypto';
@@ -39,23 +39,33 @@ describe.skipIf(NO_NATS_SERVER)('three servers of NATS of which the leader is ki
     far.registerFunction('far::one', () => 1);
     await waitForFunction(near, 'far::one');
     await waitForEngines(near, 1);
-    let [callsMs, ticksMs] = [0, 0];
+    let [callsMs, ticksMs, registrationMs] = [0, 0, 0];
     for (let round = 0; round < ROUNDS; round++) {
       const before = moments.length;
       await waitFor('ticks run', () => moments.length > before + 1, RESUME_MS_MAX);
-      const leader = nats.servers[await leaderOf(nats, `${prefix}_ticks`)];
+      const bucket = `${prefix}_${round % 2 === 0 ? 'ticks' : 'registry'}`;
+      const leader = nats.servers[await leaderOf(nats, bucket)];
       await leader?.stop();
       const killedMs = performance.now();
       const isAnswered = async () => (await near.trigger('far::one', {}).catch(() => 0)) === 1;
       await waitFor('calls are answered', isAnswered, RESUME_MS_MAX);
       callsMs = Math.max(callsMs, performance.now() - killedMs);
       const atKill = moments.length;
+      far.registerFunction(`far::of_round_${round}`, () => 2);
+      const isRegistered = waitFor(
+        'a function that was registered after the kill is called',
+        async () => (await near.trigger(`far::of_round_${round}`, {}).catch(() => 0)) === 2,
+        RESUME_MS_MAX,
+      ).then(() => {
+        registrationMs = Math.max(registrationMs, performance.now() - killedMs);
+      });
       await waitFor('ticks run again', () => moments.length > atKill + 1, RESUME_MS_MAX);
       ticksMs = Math.max(ticksMs, performance.now() - killedMs);
+      await isRegistered;
       await leader?.start();
     }
     const twice = moments.length - new Set(moments).size;
-    line.figure = `twice=${twice},calls=${Math.round(callsMs)}ms,ticks=${Math.round(ticksMs)}ms`;
+    line.figure = `twice=${twice},calls=${Math.round(callsMs)}ms,ticks=${Math.round(ticksMs)}ms,registrations=${Math.round(registrationMs)}ms`;
     expect(twice).toBe(0);
   });
 });
