@@ -1,4 +1,4 @@
-// Compiled checks of what other engines of a cluster answer to questions about traces and logs.
+// Compiled checks of what other engines of a cluster answer to questions about traces, logs and counts.
 
 import typia from 'typia';
 import type { TelemetryAnswers } from '../telemetry/functions/definition.ts';
@@ -11,4 +11,8 @@ export const telemetryAnswers = {
   'engine::traces::runs': typia.createIs<TelemetryAnswers['engine::traces::runs']>(),
   'engine::logs::list': typia.createIs<TelemetryAnswers['engine::logs::list']>(),
   'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),
+  'engine::logs::histogram': typia.createIs<TelemetryAnswers['engine::logs::histogram']>(),
+  'engine::traces::facets': typia.createIs<TelemetryAnswers['engine::traces::facets']>(),
+  'engine::metrics::calls': typia.createIs<TelemetryAnswers['engine::metrics::calls']>(),
+  'engine::metrics::jobs': typia.createIs<TelemetryAnswers['engine::metrics::jobs']>(),
 };

@@ -1,7 +1,7 @@
 // Every route of the console API: its request and its answer. `{id}` stands for one percent-encoded part of the path. A
 // client types its calls by this table, and tests compare the engine's answers with it.
 
-import type { CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-history.ts';
+import type { CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-answers.ts';
 import type { PayloadsAnswer } from '../../core/telemetry/payloads/payloads-answer.ts';
 import type { Run } from '../../core/telemetry/spans/runs.ts';
 import type { List, ListQuery, Removed } from './envelope.ts';

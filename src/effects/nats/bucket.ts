@@ -36,7 +36,7 @@ interface BucketParts {
 }
 
 const WATCH_RETRY_MS = 500;
-const WATCH_CHECK_INTERVAL_MS = 2_000;
+const WATCH_CHECK_INTERVAL_MS = 1_000;
 /** What a create answers where the key exists. */
 const WRONG_LAST_SEQUENCE = 10_071;
 
@@ -198,10 +198,12 @@ export class Bucket {
 /** How far a watch has come. */
 class WatchProgress {
   #seen = 0;
+  #seenBefore = 0;
   #expected = 0;
 
   begin(revision: number): void {
     this.#seen = revision;
+    this.#seenBefore = 0;
     this.#expected = revision;
   }
 
@@ -209,9 +211,13 @@ class WatchProgress {
     this.#seen = Math.max(this.#seen, revision);
   }
 
-  /** Called now and then with the last revision: true if what was the last one before has still not been delivered. */
+  /**
+   * Called now and then with the last revision: true if what was the last one before has still not been delivered, and
+   * nothing was since.
+   */
   isStuckAt(revision: number): boolean {
-    const isStuck = this.#seen < this.#expected;
+    const isStuck = this.#seen < this.#expected && this.#seen === this.#seenBefore;
+    this.#seenBefore = this.#seen;
     this.#expected = revision;
     return isStuck;
   }

@@ -4,7 +4,8 @@
 import type { ListedLog, LogHistogram, LogPage, ServiceCount } from '../../core/telemetry/logs/log-list.ts';
 import type { LogStore } from '../../core/telemetry/logs/log-store.ts';
 import type { AggregateRow } from '../../core/telemetry/metrics/aggregate.ts';
-import type { CallHistory, CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-history.ts';
+import type { CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-answers.ts';
+import type { CallHistory } from '../../core/telemetry/metrics/call-history.ts';
 import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
 import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics/engine-metrics.ts';
 import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
@@ -34,16 +35,16 @@ export interface TelemetryAnswers {
   'engine::traces::edges': TraceEdges;
   'engine::traces::runs': RunPage & Page & Retained & Merged;
   'engine::traces::payloads': PayloadsAnswer & Merged;
-  'engine::traces::facets': { facets: readonly Facet[]; services: string[] };
+  'engine::traces::facets': { facets: readonly Facet[]; services: string[] } & Merged;
   'engine::logs::list': LogPage & { query?: unknown; timestamp: number } & Merged;
   'engine::logs::clear': Cleared;
   'engine::logs::search': LogPage & { services: readonly ServiceCount[]; timestamp: number } & Partial<Retained> &
     Merged;
-  'engine::logs::histogram': LogHistogram;
+  'engine::logs::histogram': LogHistogram & Merged;
   'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
   'engine::metrics::list': EngineAndWorkerMetrics;
-  'engine::metrics::calls': CallsAnswer;
-  'engine::metrics::jobs': JobsAnswer;
+  'engine::metrics::calls': CallsAnswer & Merged;
+  'engine::metrics::jobs': JobsAnswer & Merged;
   'engine::metrics::prometheus': { text: string };
   'engine::rollups::list': RollupList & { level: number; query: unknown; timestamp: number };
 }
@@ -147,6 +148,10 @@ export const MERGED_FUNCTIONS = [
   'engine::traces::runs',
   'engine::logs::list',
   'engine::logs::search',
+  'engine::logs::histogram',
+  'engine::traces::facets',
+  'engine::metrics::calls',
+  'engine::metrics::jobs',
 ] as const satisfies readonly FunctionId[];
 
 export const LOGS_CONTEXT = 'engine::logs::context';

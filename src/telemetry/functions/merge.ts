@@ -3,20 +3,24 @@
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { ListedLog } from '../../core/telemetry/logs/log-list.ts';
+import { mergedHistogram } from '../../core/telemetry/logs/merge-histograms.ts';
+import { mergedCalls, mergedJobs } from '../../core/telemetry/metrics/merge-calls.ts';
 import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
+import { mergedFacets } from '../../core/telemetry/spans/merge-facets.ts';
 import { compareRows, type TraceRow } from '../../core/telemetry/spans/trace-list.ts';
 import { buildTree, TREE_DEPTH_MAX, type TreeSpan } from '../../core/telemetry/spans/trace-tree.ts';
 import { telemetryAnswers } from '../../generated/telemetry-answers.ts';
 import {
   validateLogsList,
   validateLogsSearch,
+  validateTracesFacets,
   validateTracesList,
   validateTracesRuns,
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
 import type { AnswerOfEngine } from '../tasks.ts';
 import { MERGED_FUNCTIONS } from './definition.ts';
-import { type PagePayload, pageRange, traceSort } from './payloads.ts';
+import { facetLimits, type PagePayload, pageRange, traceSort } from './payloads.ts';
 
 /** What an engine answered. */
 export interface Part<Answer = unknown> {
@@ -92,6 +96,28 @@ const MERGES: Readonly<Record<(typeof MERGED_FUNCTIONS)[number], Merge>> = {
       services: [...counts].sort((a, b) => b[1] - a[1]).map(([service_name, count]) => ({ service_name, count })),
     };
   }),
+  'engine::logs::histogram': mergedBy(telemetryAnswers['engine::logs::histogram'], (parts) =>
+    mergedHistogram(parts.map(({ answer }) => answer)),
+  ),
+  'engine::traces::facets': mergedBy(telemetryAnswers['engine::traces::facets'], (parts, given) => {
+    const payload = readPayload('engine::traces::facets', validateTracesFacets, given);
+    const { limit, valuesLimit } = facetLimits(payload);
+    const answers = parts.map(({ answer }) => answer);
+    return {
+      facets: mergedFacets(
+        answers.map(({ facets }) => facets),
+        limit,
+        valuesLimit,
+      ),
+      services: [...new Set(answers.flatMap(({ services }) => services))].sort(),
+    };
+  }),
+  'engine::metrics::calls': mergedBy(telemetryAnswers['engine::metrics::calls'], ([first, ...rest]) =>
+    mergedCalls([first.answer, ...rest.map(({ answer }) => answer)]),
+  ),
+  'engine::metrics::jobs': mergedBy(telemetryAnswers['engine::metrics::jobs'], ([first, ...rest]) =>
+    mergedJobs([first.answer, ...rest.map(({ answer }) => answer)]),
+  ),
 };
 
 /** `run`: answers for this engine. Its refusal is thrown where no engine has an answer. */

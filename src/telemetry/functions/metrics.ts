@@ -127,7 +127,7 @@ const POINTS_OF_ALL_MAX = 20;
 
 const calls: TelemetryFunction<'engine::metrics::calls'> = {
   id: 'engine::metrics::calls',
-  run(given, { history, nowMs }) {
+  run(given, { history, nowMs, isPart }) {
     const payload = readPayload(calls.id, validateMetricsCalls, given);
     const { startTime, endTime = nowMs } = timeRange(payload);
     const points = numberOr('points', payload.points, 0, POINTS);
@@ -143,13 +143,14 @@ const calls: TelemetryFunction<'engine::metrics::calls'> = {
       points,
       functionId: isTotal ? null : functionId,
       withEdges: payload.edges ?? false,
+      withHistograms: isPart,
     });
   },
 };
 
 const jobs: TelemetryFunction<'engine::metrics::jobs'> = {
   id: 'engine::metrics::jobs',
-  run(given, { history, nowMs }) {
+  run(given, { history, nowMs, isPart }) {
     const payload = readPayload(jobs.id, validateMetricsJobs, given);
     const { startTime, endTime = nowMs } = timeRange(payload);
     const points = numberOr('points', payload.points, 0, POINTS);
@@ -158,7 +159,7 @@ const jobs: TelemetryFunction<'engine::metrics::jobs'> = {
       throw new Refusal('BAD_REQUEST', `The limit of 'points' for all queues is ${POINTS_OF_ALL_MAX}: name a 'queue'`);
     }
     const startMs = startTime ?? endTime - CALLS_WINDOW_MS;
-    return history.jobs({ startMs, endMs: Math.max(endTime, startMs), points, queue });
+    return history.jobs({ startMs, endMs: Math.max(endTime, startMs), points, queue, withHistograms: isPart });
   },
 };
 

@@ -192,6 +192,13 @@ export function pageRange(payload: PagePayload, isPart: boolean): { offset: numb
   throw new Refusal('BAD_REQUEST', text);
 }
 
+export function facetLimits({ limit, values_limit: valuesLimit }: TracesFacetsPayload) {
+  return {
+    limit: numberOr('limit', limit, 100, LIMIT),
+    valuesLimit: numberOr('values_limit', valuesLimit, 20, LIMIT),
+  };
+}
+
 /** How the payload asks for rows to be sorted. */
 export function traceSort({ sort_by: by, sort_order: order }: TracesListPayload) {
   return { sortBy: by === 'duration_ms' ? ('duration' as const) : (by ?? 'start_time'), sortOrder: order ?? 'asc' };

@@ -21,7 +21,16 @@ import {
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
-import { numberOr, optionalNumber, pageRange, TIME, type TracesListPayload, timeRange, traceSort } from './payloads.ts';
+import {
+  facetLimits,
+  numberOr,
+  optionalNumber,
+  pageRange,
+  TIME,
+  type TracesListPayload,
+  timeRange,
+  traceSort,
+} from './payloads.ts';
 import { traceRetention } from './retention.ts';
 
 const DURATION = { min: 0, max: 1e12 };
@@ -159,8 +168,7 @@ const facets: TelemetryFunction<'engine::traces::facets'> = {
   id: 'engine::traces::facets',
   run(given, stores) {
     const payload = readPayload(facets.id, validateTracesFacets, given);
-    const limit = numberOr('limit', payload.limit, 100, LIMIT);
-    const valuesLimit = numberOr('values_limit', payload.values_limit, 20, LIMIT);
+    const { limit, valuesLimit } = facetLimits(payload);
     const store = spansOf(stores);
     const query = { key: payload.key ?? undefined, search: payload.search ?? undefined, limit, valuesLimit };
     return { facets: facetsOf(store, query), services: servicesOf(store) };

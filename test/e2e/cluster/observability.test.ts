@@ -2,11 +2,16 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SvcWorker } from '../../../src/sdk/index.ts';
+import type { TelemetryAnswers } from '../../../src/telemetry/functions/definition.ts';
 import { waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
+
+type CallsAnswer = TelemetryAnswers['engine::metrics::calls'];
+type LogHistogram = TelemetryAnswers['engine::logs::histogram'];
+type Facet = TelemetryAnswers['engine::traces::facets']['facets'][number];
 
 const connect = sdkWorkers();
 const OBSERVED = { workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory}}\n' };
@@ -89,6 +94,30 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
     await expect(ask(near, 'engine::logs::context', { log_id, engine: 'none' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
+  });
+
+  test('[CL30] counts of calls, log levels and facets are those of both', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    const { near, far } = await callOverBoth(pair);
+    for (const worker of [near, far]) {
+      await waitFor('the calls of both are counted', async () => {
+        const { functions, total } = await worker.trigger<unknown, CallsAnswer>('engine::metrics::calls', {});
+        const calls = new Map(functions.map((row) => [row.function_id, row]));
+        const counted = [calls.get('near::order')?.calls, calls.get('far::price')?.calls];
+        return JSON.stringify(counted) === '[1,1]' && total.calls >= 2 && calls.get('far::price')?.p50_ms !== null;
+      });
+      await waitFor('the records of both are counted', async () => {
+        const { buckets } = await worker.trigger<unknown, LogHistogram>('engine::logs::histogram', {
+          search: 'ordered OR priced',
+        });
+        return buckets.reduce((sum, { counts }) => sum + counts.INFO, 0) >= 2;
+      });
+      await waitFor('the attributes of both are listed', async () => {
+        const { facets } = await worker.trigger<unknown, { facets: Facet[] }>('engine::traces::facets', {});
+        const values = facets.flatMap((facet) => facet.values.map(({ value }) => value));
+        return ['near::order', 'far::price'].every((id) => values.includes(id));
+      });
+    }
   });
 
   test('[CL30] pages of the merged list neither repeat nor skip a trace', async () => {

@@ -3,6 +3,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { freePort } from '../free-port.ts';
+import { waitFor } from '../wait-for.ts';
 import { NatsServer } from './nats-server.ts';
 
 export interface NatsCluster extends AsyncDisposable {
@@ -10,6 +11,8 @@ export interface NatsCluster extends AsyncDisposable {
   /** For the setting `servers`. */
   readonly urls: readonly string[];
 }
+
+const ELECTION_MS_MAX = 30_000;
 
 export async function startNatsCluster(size = 3): Promise<NatsCluster> {
   const routePorts = await Promise.all(Array.from({ length: size }, () => freePort()));
@@ -33,8 +36,20 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
 export async function leaderOf({ urls }: NatsCluster, bucket: string): Promise<number> {
   const connection = await connect({ servers: [...urls] });
   try {
-    const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
-    return Number(cluster?.leader?.slice(1));
+    const leader = await waitFor(
+      'the bucket has a leader',
+      async () => {
+        try {
+          const { cluster } = await (await jetstreamManager(connection)).streams.info(`KV_${bucket}`);
+          return cluster?.leader;
+        } catch {
+          // JetStream has no leader yet.
+          return undefined;
+        }
+      },
+      ELECTION_MS_MAX,
+    );
+    return Number(leader.slice(1));
   } finally {
     await connection.close();
   }

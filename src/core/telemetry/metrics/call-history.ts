@@ -4,29 +4,9 @@
 import type { CallCounts } from '../records/intake.ts';
 import type { SpanRecord } from '../records/records.ts';
 import type { CallEdge, EdgeEnd } from '../spans/trace-edges.ts';
-import { type CallPoint, CallSeries, type CallSums, type CallWindow } from './call-series.ts';
-import { type LastError, LastErrors } from './last-errors.ts';
-
-export interface FunctionCalls extends CallSums {
-  readonly function_id: string;
-  /** Unix milliseconds, also before the window; to about a second. */
-  readonly last_call_ms: number | null;
-  readonly last_error: LastError | null;
-  readonly points: readonly CallPoint[];
-}
-
-export interface EdgeCalls {
-  readonly from: string;
-  readonly to: EdgeEnd;
-  readonly calls: number;
-  readonly errors: number;
-}
-
-export interface CallsAnswer extends CallWindow {
-  readonly functions: readonly FunctionCalls[];
-  readonly total: CallSums & { readonly points: readonly CallPoint[] };
-  readonly edges?: readonly EdgeCalls[];
-}
+import { type CallsAnswer, type EdgeCalls, type FunctionCalls, type JobsAnswer, jobsOf } from './call-answers.ts';
+import { CallSeries } from './call-series.ts';
+import { LastErrors } from './last-errors.ts';
 
 export interface CallsQuery {
   /** Unix milliseconds. */
@@ -37,27 +17,11 @@ export interface CallsQuery {
   /** Only this function; `null`: none, just the total. */
   readonly functionId?: string | null | undefined;
   readonly withEdges?: boolean;
+  /** The answer is merged with those of other engines. */
+  readonly withHistograms?: boolean;
 }
 
-export interface QueueJobs extends Omit<CallSums, 'calls' | 'errors' | 'deferred'> {
-  readonly queue: string;
-  readonly enqueued: number;
-  /** That ended in the window, and how many of them failed. */
-  readonly attempts: number;
-  readonly failed: number;
-  readonly points: readonly JobPoint[];
-}
-
-export interface JobPoint extends Omit<CallPoint, 'calls' | 'errors'> {
-  readonly attempts: number;
-  readonly failed: number;
-}
-
-export interface JobsAnswer extends CallWindow {
-  readonly queues: readonly QueueJobs[];
-}
-
-export interface JobsQuery extends Pick<CallsQuery, 'startMs' | 'endMs' | 'points'> {
+export interface JobsQuery extends Pick<CallsQuery, 'startMs' | 'endMs' | 'points' | 'withHistograms'> {
   /** Only this one. */
   readonly queue: string | undefined;
 }
@@ -103,10 +67,10 @@ export class CallHistory {
     this.#queues.expire(nowMs);
   }
 
-  answer({ startMs, endMs, points, functionId, withEdges = false }: CallsQuery): CallsAnswer {
+  answer({ startMs, endMs, points, functionId, withEdges = false, withHistograms = false }: CallsQuery): CallsAnswer {
     const window = this.#functions.window(startMs, endMs, points);
-    const withPoints = points > 0;
-    const rows = functionId === null ? [] : this.#functions.rows(window, withPoints, functionId);
+    const shown = { withPoints: points > 0, withHistograms };
+    const rows = functionId === null ? [] : this.#functions.rows(window, shown, functionId);
     const functions = rows.map(({ id, ...sums }) => ({
       function_id: id,
       ...sums,
@@ -116,23 +80,15 @@ export class CallHistory {
     return {
       ...window,
       functions,
-      total: this.#functions.total(window, withPoints),
+      total: this.#functions.total(window, shown),
       ...(withEdges && { edges: this.#edgesIn(startMs, endMs, functions) }),
     };
   }
 
-  jobs({ startMs, endMs, points, queue }: JobsQuery): JobsAnswer {
+  jobs({ startMs, endMs, points, queue, withHistograms = false }: JobsQuery): JobsAnswer {
     const window = this.#queues.window(startMs, endMs, points);
-    const rows = this.#queues.rows(window, points > 0, queue);
-    const queues = rows.map(({ id, calls, errors, deferred, points, ...sums }) => ({
-      queue: id,
-      enqueued: deferred,
-      attempts: calls,
-      failed: errors,
-      ...sums,
-      points: points.map(({ calls, errors, ...point }) => ({ attempts: calls, failed: errors, ...point })),
-    }));
-    return { ...window, queues };
+    const rows = this.#queues.rows(window, { withPoints: points > 0, withHistograms }, queue);
+    return { ...window, queues: rows.map(({ id, ...row }) => jobsOf(id, row)) };
   }
 
   /** Spans are sampled and counts are not: an edge has the share of the counted calls that it has of the spans. */
@@ -141,7 +97,9 @@ export class CallHistory {
     const counted = new Map(functions.map(({ function_id, calls }) => [function_id, calls]));
     const spans = new Map<string, number>();
     const found: EdgeCalls[] = [];
-    const rows = this.#edges.rows(window, false).map(({ id, calls, errors }) => ({ ...endsOf(id), calls, errors }));
+    const rows = this.#edges
+      .rows(window, { withPoints: false })
+      .map(({ id, calls, errors }) => ({ ...endsOf(id), calls, errors }));
     for (const { from, to, calls } of rows) if (from === '') spans.set(keyOf('', to), calls);
     for (const { from, to, calls, errors } of rows) {
       if (from === '') continue;

@@ -5,28 +5,8 @@
 // on one grid of equal points. Bounded by the retention of each level, and by the number of cells: beyond it the oldest
 // bucket of the fullest level leaves, and the level reaches back less far.
 
-import { type CallCounts, DURATION_BOUNDS_MS } from '../records/intake.ts';
-import { percentileOfBuckets } from './engine-metrics.ts';
+import { CallCell, type CallPoint, type CallSums, type CallsOf, pointAt, pointsOf } from './call-cell.ts';
 import { ROLLUP_LEVELS, type RollupLevel } from './rollup.ts';
-
-/** What `add` counts: `CallCounts` of functions, or calls without durations. */
-export type CallsOf = Pick<CallCounts, 'ok' | 'error' | 'deferred'> &
-  Partial<Pick<CallCounts, 'okDurations' | 'errorDurations'>>;
-
-export interface CallPoint {
-  readonly calls: number;
-  readonly errors: number;
-  /** Milliseconds spent in these calls. */
-  readonly total_ms: number;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-  readonly p99_ms: number | null;
-}
-
-export interface CallSums extends CallPoint {
-  readonly deferred: number;
-  readonly max_ms: number;
-}
 
 export interface CallWindow {
   /** Unix milliseconds; the points share this time equally. */
@@ -38,6 +18,14 @@ export interface CallWindow {
   /** The level that it is answered from, 0 the finest. */
   readonly level: number;
 }
+
+export interface RowParts {
+  readonly withPoints: boolean;
+  /** They are merged with those of other engines. */
+  readonly withHistograms?: boolean;
+}
+
+const SUMS_ONLY: RowParts = { withPoints: false };
 
 export interface SeriesRow extends CallSums {
   readonly id: string;
@@ -89,13 +77,13 @@ export class CallSeries {
   }
 
   /** The rows of a window; `id`: only that one. */
-  rows(window: CallWindow, withPoints: boolean, id?: string): SeriesRow[] {
+  rows(window: CallWindow, { withPoints, withHistograms = false }: RowParts, id?: string): SeriesRow[] {
     const found = new Map<string, Gathered>();
     for (const [startMs, cells] of this.#level(window.level).buckets) {
       if (startMs < window.start_ms || startMs >= window.end_ms) continue;
       const at = Math.floor((startMs - window.start_ms) / window.step_ms);
       for (const [known, cell] of id === undefined ? cells : oneOf(cells, id)) {
-        const gathered = found.get(known) ?? { whole: new Cell(), points: [] };
+        const gathered = found.get(known) ?? { whole: new CallCell(), points: [] };
         found.set(known, gathered);
         gathered.whole.addCell(cell);
         if (withPoints) pointAt(gathered.points, at).addCell(cell);
@@ -103,15 +91,18 @@ export class CallSeries {
     }
     return [...found].map(([known, { whole, points }]) => ({
       id: known,
-      ...whole.sums(),
-      points: withPoints ? pointsOf(points, window) : [],
+      ...whole.sums(withHistograms),
+      points: withPoints ? pointsOf(points, window, withHistograms) : [],
     }));
   }
 
   /** The sum over all rows. */
-  total(window: CallWindow, withPoints = false): CallSums & { readonly points: readonly CallPoint[] } {
-    const whole = new Cell();
-    const points: Cell[] = [];
+  total(
+    window: CallWindow,
+    { withPoints, withHistograms = false }: RowParts = SUMS_ONLY,
+  ): CallSums & { readonly points: readonly CallPoint[] } {
+    const whole = new CallCell();
+    const points: CallCell[] = [];
     for (const [startMs, cells] of this.#level(window.level).buckets) {
       if (startMs < window.start_ms || startMs >= window.end_ms) continue;
       const at = Math.floor((startMs - window.start_ms) / window.step_ms);
@@ -120,7 +111,7 @@ export class CallSeries {
         if (withPoints) pointAt(points, at).addCell(cell);
       }
     }
-    return { ...whole.sums(), points: withPoints ? pointsOf(points, window) : [] };
+    return { ...whole.sums(withHistograms), points: withPoints ? pointsOf(points, window, withHistograms) : [] };
   }
 
   #levelFor(startMs: number): number {
@@ -140,14 +131,14 @@ export class CallSeries {
 }
 
 interface Gathered {
-  readonly whole: Cell;
-  readonly points: Cell[];
+  readonly whole: CallCell;
+  readonly points: CallCell[];
 }
 
 /** One level: the cells of all ids in each bucket, the oldest bucket first. */
 class Level {
   readonly level: RollupLevel;
-  readonly buckets = new Map<number, Map<string, Cell>>();
+  readonly buckets = new Map<number, Map<string, CallCell>>();
   /** Everything later is here. */
   sinceMs = 0;
   cellCount = 0;
@@ -167,7 +158,7 @@ class Level {
     let cell = cells.get(id);
     const isNew = cell === undefined;
     if (isNew && cells.size >= IDS_PER_BUCKET_MAX) return 0;
-    cell ??= new Cell();
+    cell ??= new CallCell();
     cells.set(id, cell);
     cell.add(counts);
     this.cellCount += Number(isNew);
@@ -198,77 +189,7 @@ class Level {
   }
 }
 
-class Cell {
-  #ok = 0;
-  #errors = 0;
-  #deferred = 0;
-  #totalMs = 0;
-  #maxMs = 0;
-  /** Absent until a duration is counted: connections have none. */
-  #buckets: Uint32Array | undefined;
-
-  add({ ok, error, deferred, okDurations, errorDurations }: CallsOf): void {
-    this.#ok += ok;
-    this.#errors += error;
-    this.#deferred += deferred;
-    for (const durations of [okDurations, errorDurations]) {
-      if (durations === undefined || durations.count === 0) continue;
-      this.#totalMs += durations.sum;
-      this.#maxMs = Math.max(this.#maxMs, durations.max);
-      this.#buckets ??= new Uint32Array(DURATION_BOUNDS_MS.length + 1);
-      addTo(this.#buckets, durations.buckets);
-    }
-  }
-
-  addCell(other: Cell): void {
-    this.#ok += other.#ok;
-    this.#errors += other.#errors;
-    this.#deferred += other.#deferred;
-    this.#totalMs += other.#totalMs;
-    this.#maxMs = Math.max(this.#maxMs, other.#maxMs);
-    if (other.#buckets === undefined) return;
-    this.#buckets ??= new Uint32Array(DURATION_BOUNDS_MS.length + 1);
-    addTo(this.#buckets, other.#buckets);
-  }
-
-  point(): CallPoint {
-    const buckets = [...(this.#buckets ?? [])];
-    const at = (share: number) => percentileOfBuckets(buckets, this.#maxMs, share);
-    return {
-      calls: this.#ok + this.#errors,
-      errors: this.#errors,
-      total_ms: this.#totalMs,
-      p50_ms: at(0.5),
-      p95_ms: at(0.95),
-      p99_ms: at(0.99),
-    };
-  }
-
-  sums(): CallSums {
-    return { ...this.point(), deferred: this.#deferred, max_ms: this.#maxMs };
-  }
-}
-
-function addTo(sums: Uint32Array, counts: ArrayLike<number>): void {
-  for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (counts[at] ?? 0);
-}
-
-function pointAt(points: Cell[], at: number): Cell {
-  const known = points[at];
-  if (known !== undefined) return known;
-  const cell = new Cell();
-  points[at] = cell;
-  return cell;
-}
-
-function pointsOf(cells: readonly Cell[], { start_ms, end_ms, step_ms }: CallWindow): CallPoint[] {
-  const length = Math.round((end_ms - start_ms) / step_ms);
-  return Array.from({ length }, (_, at) => (cells[at] ?? NOTHING).point());
-}
-
-const NOTHING = new Cell();
-
-function oneOf(cells: ReadonlyMap<string, Cell>, id: string): readonly (readonly [string, Cell])[] {
+function oneOf(cells: ReadonlyMap<string, CallCell>, id: string): readonly (readonly [string, CallCell])[] {
   const cell = cells.get(id);
   return cell === undefined ? [] : [[id, cell]];
 }

@@ -4,7 +4,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { CallPoint } from '../../../../core/telemetry/metrics/call-series.ts';
+import type { CallPoint } from '../../../../core/telemetry/metrics/call-cell.ts';
 import type { CountersItem } from '../../../api/live.ts';
 import { call } from '../../data/api.ts';
 import { counterHistory, useCounters } from '../../data/counters.ts';

@@ -3,7 +3,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import type { JobsAnswer, QueueJobs } from '../../../../core/telemetry/metrics/call-history.ts';
+import type { JobsAnswer, QueueJobs } from '../../../../core/telemetry/metrics/call-answers.ts';
 import { call } from '../../data/api.ts';
 import { createStore } from '../../data/store.ts';
 import { type TimeRange, useTimeRange, windowOf } from '../../data/time-range.ts';

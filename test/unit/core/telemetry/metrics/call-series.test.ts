@@ -23,7 +23,7 @@ test('[O8] every call of a window is counted in exactly one point, for any windo
     const window = series.window(nowMs - (random.bits() % (2 * HOUR_MS)), nowMs, 1 + (random.bits() % 100));
     const inside = counted.filter(({ atMs }) => atMs >= window.start_ms && atMs < window.end_ms);
     const sum = inside.reduce((total, { ok, error }) => total + ok + error, 0);
-    const [row] = series.rows(window, true);
+    const [row] = series.rows(window, { withPoints: true });
     expect(row?.calls ?? 0).toBe(sum);
     expect((row?.points ?? []).reduce((total, point) => total + point.calls, 0)).toBe(sum);
     expect(series.total(window).errors).toBe(inside.reduce((total, { error }) => total + error, 0));
@@ -75,7 +75,7 @@ test('[O8] percentiles and times are those of the calls of the window', () => {
   const [counts] = stats.take();
   const series = new CallSeries(START_MS);
   if (counts !== undefined) series.add('f', counts, START_MS + 1_000);
-  const [row] = series.rows(series.window(START_MS, START_MS + 4_999, 1), false);
+  const [row] = series.rows(series.window(START_MS, START_MS + 4_999, 1), { withPoints: false });
   expect(row).toMatchObject({ calls: 100, errors: 10, total_ms: 90 * 4 + 10 * 400, max_ms: 400, points: [] });
   expect(row?.p50_ms).toBeLessThanOrEqual(5);
   expect(row?.p99_ms).toBeGreaterThan(250);
