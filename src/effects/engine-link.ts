@@ -5,7 +5,7 @@
 //   - `done` of a call is called exactly once, never within `call`.
 //   - While the other engine is away, calls fail at once. None is kept for later.
 
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { redactUrl } from '../core/config-fields/redaction.ts';
 import { Envelope, readEnvelope } from '../protocol/frames/envelope.ts';
 import { asRawJson, type ByteString, quoted, type RawJson, rawJson } from '../protocol/json/byte-string.ts';
@@ -126,13 +126,24 @@ export class EngineLink {
   }
 
   #connect(): void {
-    const { url, token, clock } = this.#options;
-    const socket = new WebSocket(url, {
+    // Loaded here: most engines have no link, and would wait for the library at their start.
+    void import('ws').then((library) => {
+      if (!this.#isClosed) this.#follow(this.#dial(library));
+    });
+  }
+
+  #dial({ WebSocket: Socket }: typeof import('ws')): WebSocket {
+    const { url, token } = this.#options;
+    return new Socket(url, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       handshakeTimeout: CONNECT_MS_MAX,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
     });
+  }
+
+  #follow(socket: WebSocket): void {
+    const { clock } = this.#options;
     this.#socket = socket;
     let heard = true;
     socket.on('open', () => {

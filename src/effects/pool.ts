@@ -3,6 +3,8 @@
 //
 // Threads of the pool start with the first task and end after an idle minute, so an idle engine pays nothing for them.
 
+import module from 'node:module';
+import { dirname } from 'node:path';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
@@ -19,7 +21,7 @@ export interface Pool {
 const IDLE_TIMEOUT_MS = 60_000;
 
 export function createPool(threads: number): Pool {
-  const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS });
+  const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS, env: environment() });
   // The types of a task's input and output follow from its name.
   const scans: Tasks<ArrayBufferLike, MemberRanges | ScanOffence> = pool;
   const alerts: Tasks<{ inputs: readonly AlertInput[]; nowMs: number }, readonly AlertVerdict[]> = pool;
@@ -60,6 +62,7 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: TASKS_AT_THE_DOOR,
     atomics: isAwake ? 'disabled' : 'sync',
+    env: environment(),
   });
   const running = new Set<Promise<Answer>>();
   let isClosing = false;
@@ -96,6 +99,13 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+/** A thread takes the cache of compiled code from its environment, and not from the thread that started it. */
+function environment(): NodeJS.ProcessEnv {
+  const folder = module.getCompileCacheDir?.();
+  // Its last part is of this version of Node, which the thread adds itself.
+  return folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /** Next to the sources when they run directly, otherwise next to the bundle. */

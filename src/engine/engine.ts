@@ -35,6 +35,7 @@ import { Router } from '../router/router.ts';
 import { startHousekeeping, startPressureWatch } from '../router/session/housekeeping.ts';
 import { withdraw } from '../router/session/withdraw.ts';
 import { StoreRegistry } from '../store/directory/registry.ts';
+import type { StoreWorker } from '../store/thread/client.ts';
 import { selectTransport } from '../transport/select-transport.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
@@ -50,6 +51,7 @@ import {
   startWarnings,
   waitingLimits,
 } from './start-checks.ts';
+import { StoreThreads } from './store-thread.ts';
 
 export { declareModules, StartError } from './start-checks.ts';
 
@@ -61,6 +63,8 @@ export interface EngineOptions {
   readonly adapt?: (config: LoadedConfig) => LoadedConfig;
   readonly threads: number;
   readonly logger: Logger;
+  /** Begun before this code was loaded. */
+  readonly storeThread?: StoreWorker;
   /** Tests replace the clock and the ids. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -96,10 +100,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const filesMax = openFilesMax();
   const { transport, warnings } = await chooseTransport(options.clock ?? systemClock);
   const pool = createPool(threads);
-  const flushes = new FlushQueue(options.clock ?? systemClock);
   const context = buildContext(options);
-  const router = new Router(context, flushes, new LargeFrames(pool));
-  const { stores, storeFailed } = createStores(context);
+  const router = new Router(context, new FlushQueue(context.clock), new LargeFrames(pool));
+  const { stores, storeFailed, closeUnused } = createStores(context, options.storeThread);
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
@@ -130,7 +133,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     cluster,
   };
   configuration.serve(moduleContext);
-  await startInCluster(cluster, modules, () => modules.start(listModules(config), moduleContext, pool));
+  const start = () => modules.start(listModules(config), moduleContext, pool).finally(closeUnused);
+  await startInCluster(cluster, modules, start);
   const stopHousekeeping = startHousekeeping(context);
   const stopPressureWatch = startPressureWatch(
     context,
@@ -206,7 +210,8 @@ function buildContext({ config, logger, clock = systemClock, random = systemRand
   });
 }
 
-function createStores({ clock, random, logger, counters, settings }: RouterContext) {
+function createStores({ clock, random, logger, counters, settings }: RouterContext, early?: StoreWorker) {
+  const threads = new StoreThreads(early);
   let fail: (reason: string) => void = () => {};
   const storeFailed = new Promise<string>((resolve) => {
     fail = resolve;
@@ -217,10 +222,10 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
     logger,
     counters,
     isDropIn: settings.isDropIn,
-    createWorker: () => createOwnThread('store'),
+    createWorker: threads.next,
     onFailure: fail,
   });
-  return { stores, storeFailed };
+  return { stores, storeFailed, closeUnused: () => threads.closeUnused() };
 }
 
 /** For workers and callers to connect to another engine of the cluster, so that no call of theirs is refused. */

@@ -159,10 +159,19 @@ export async function startEngineWith(
     isConsole: true,
   });
   // Imported only when needed: `--check` must work when the engine's libraries do not load.
+  const { startStoreThread } = await import('../../../engine/store-thread.ts');
+  const storeThread = startStoreThread();
   const { startEngine } = await import('../../../engine/engine.ts');
   try {
     const configFile = file === undefined ? {} : { configFile: resolve(terminal.cwd, file) };
-    return await startEngine({ config, ...configFile, ...(adapt !== undefined && { adapt }), threads, logger });
+    return await startEngine({
+      config,
+      ...configFile,
+      ...(adapt !== undefined && { adapt }),
+      threads,
+      logger,
+      storeThread,
+    });
   } catch (error) {
     throw error instanceof StartError ? startFailure(error) : error;
   }

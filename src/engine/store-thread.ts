@@ -1,0 +1,29 @@
+// The thread of a store. A start begins it before it loads the engine's code, because both take about as long.
+
+import { createOwnThread } from '../effects/pool.ts';
+import type { StoreWorker } from '../store/thread/client.ts';
+
+export function startStoreThread(): StoreWorker {
+  return createOwnThread('store');
+}
+
+/** `early`: the first store gets it. */
+export class StoreThreads {
+  #early: StoreWorker | undefined;
+
+  constructor(early: StoreWorker | undefined) {
+    this.#early = early;
+  }
+
+  readonly next = (): StoreWorker => {
+    const thread = this.#early ?? startStoreThread();
+    this.#early = undefined;
+    return thread;
+  };
+
+  /** Ends the early one if no store of the configuration runs on a thread. The start does not wait for it. */
+  closeUnused(): void {
+    void this.#early?.close();
+    this.#early = undefined;
+  }
+}
