@@ -56,6 +56,21 @@ interface CallerReport {
 }
 
 export async function measureCell(contender: Contender, spec: CellSpec): Promise<CellResult> {
+  const cell = await startCell(contender);
+  try {
+    return await cell.run(spec);
+  } finally {
+    await cell.stop();
+  }
+}
+
+export interface RunningCell {
+  run(spec: CellSpec): Promise<CellResult>;
+  stop(): Promise<void>;
+}
+
+/** For contenders that take turns: their processes live as long as the comparison. */
+export async function startCell(contender: Contender): Promise<RunningCell> {
   const { folder } = contender;
   const server = contender.server === undefined ? undefined : await startPart(contender.server, [], folder);
   const standing = await server?.ask<Standing>({ ask: 'ready' });
@@ -64,30 +79,35 @@ export async function measureCell(contender: Contender, spec: CellSpec): Promise
   const caller = await startPart(contender.caller, [url], folder);
   const pids = [standing?.pid ?? server?.child.pid, responder.child.pid, caller.child.pid];
   await caller.ask({ ask: 'ready' });
-  try {
-    await caller.ask({ ask: 'run', payloadBytes: spec.payloadBytes, inFlight: spec.inFlight, ms: spec.warmupMs });
-    const before = pids.map(cpuUs);
-    const report = await caller.ask<CallerReport>({
-      ask: 'run',
-      payloadBytes: spec.payloadBytes,
-      inFlight: spec.inFlight,
-      ms: spec.measureMs,
-    });
-    const after = pids.map(cpuUs);
-    const perCall = (part: number): number => ((after[part] ?? 0) - (before[part] ?? 0)) / report.calls;
-    return {
-      callsPerSecond: report.calls / report.seconds,
-      p50Us: report.p50Us,
-      p99Us: report.p99Us,
-      worstUs: report.worstUs,
-      serverCpuUs: perCall(0),
-      responderCpuUs: perCall(1),
-      callerCpuUs: perCall(2),
-      serverRssMib: rssMib(pids[0]),
-    };
-  } finally {
-    for (const part of [caller, responder, server]) if (part !== undefined) await stop(part.child);
-  }
+  return {
+    run: (spec) => runCell(caller, pids, spec),
+    async stop() {
+      for (const part of [caller, responder, server]) if (part !== undefined) await stop(part.child);
+    },
+  };
+}
+
+/** `pids`: of server, responder and caller. */
+async function runCell(
+  caller: Part,
+  pids: readonly (number | undefined)[],
+  { payloadBytes, inFlight, warmupMs, measureMs }: CellSpec,
+): Promise<CellResult> {
+  if (warmupMs > 0) await caller.ask({ ask: 'run', payloadBytes, inFlight, ms: warmupMs });
+  const before = pids.map(cpuUs);
+  const report = await caller.ask<CallerReport>({ ask: 'run', payloadBytes, inFlight, ms: measureMs });
+  const after = pids.map(cpuUs);
+  const perCall = (part: number): number => ((after[part] ?? 0) - (before[part] ?? 0)) / report.calls;
+  return {
+    callsPerSecond: report.calls / report.seconds,
+    p50Us: report.p50Us,
+    p99Us: report.p99Us,
+    worstUs: report.worstUs,
+    serverCpuUs: perCall(0),
+    responderCpuUs: perCall(1),
+    callerCpuUs: perCall(2),
+    serverRssMib: rssMib(pids[0]),
+  };
 }
 
 export async function startPart(command: readonly string[], args: readonly string[], folder?: string): Promise<Part> {
