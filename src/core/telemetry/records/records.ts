@@ -120,11 +120,17 @@ export function recordBytes(value: unknown, depth = 0): number {
   let bytes = PIECE_BYTES;
   if (Array.isArray(value)) {
     for (const item of value) bytes += recordBytes(item, depth + 1);
-    return bytes;
-  }
-  for (const [key, item] of Object.entries(value)) {
-    // All records of a kind share their field names; workers choose those of attributes.
-    bytes += recordBytes(item, depth + 1) + (depth === 0 ? 0 : key.length * CHAR_BYTES);
+  } else if (hasFields(value)) {
+    // Without a list of entries, which would cost more than the sum.
+    for (const key in value) {
+      // All records of a kind share their field names; workers choose those of attributes.
+      bytes += recordBytes(value[key], depth + 1) + (depth === 0 ? 0 : key.length * CHAR_BYTES);
+    }
   }
   return bytes;
+}
+
+/** Any object that is not a list. */
+function hasFields(value: object): value is Readonly<Record<string, unknown>> {
+  return !Array.isArray(value);
 }

@@ -65,11 +65,29 @@ export function boundSpan(span: SpanRecord, cut: () => void): SpanRecord {
 
 /** Queries contain tokens as often as headers do: parameters are hidden by their names. */
 function shownValue(key: string, value: string): string {
-  if (isSecretKey(lastPart(key))) return REDACTED;
-  if (key === 'url.query') return redactQuery(value);
-  if (key === 'url.full') return redactFullUrl(value);
-  return isUrlKey(key) ? redactUrl(value) : value;
+  let show = knownKeys.get(key);
+  if (show === undefined) {
+    show = showingOf(key);
+    if (knownKeys.size < KNOWN_KEYS_MAX && key.length <= KNOWN_CHARS_MAX) knownKeys.set(key, show);
+  }
+  return show(value);
 }
+
+type Showing = (value: string) => string;
+
+/** Nearly all keys occur again and again. Workers choose them, so the cache is bounded. */
+const knownKeys = new Map<string, Showing>();
+const KNOWN_KEYS_MAX = 4_096;
+const KNOWN_CHARS_MAX = 64;
+
+function showingOf(key: string): Showing {
+  if (isSecretKey(lastPart(key))) return () => REDACTED;
+  if (key === 'url.query') return redactQuery;
+  if (key === 'url.full') return redactFullUrl;
+  return isUrlKey(key) ? redactUrl : asIs;
+}
+
+const asIs: Showing = (value) => value;
 
 /** `http.request.header.authorization` is as secret as `authorization`. */
 function lastPart(key: string): string {
