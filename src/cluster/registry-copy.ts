@@ -104,6 +104,8 @@ export class RegistryCopy implements BucketWatch {
       return withdrawOlderType(this.#context, id);
     }
     const { metadata, order, trust } = registration;
+    // Its own engine takes it back when it sees the reservation.
+    if (trust !== 'trusted' && this.#context.reservations.has('function', id)) return;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id, trust);
     if (functions.offerRemotely(id, { engine, metadata, order, trust })) announce.functionsChanged();

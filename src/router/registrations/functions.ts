@@ -102,9 +102,14 @@ function takeFromOthers(context: RouterContext, { access: own }: Session, id: st
   withdraw(context, id, by, (access) => own !== undefined && coversId(access, id));
 }
 
-/** Another engine offers the function, or reserves its name: connections with less trust lose it. */
+/** Another engine offers the function, or reserves its name: connections with less trust lose it, on all engines. */
 export function withdrawFromRestricted(context: RouterContext, id: string, trust: Trust): void {
-  if (trust === 'trusted') withdraw(context, id, 'A trusted worker of another engine', () => false);
+  if (trust === 'trusted') {
+    withdraw(context, id, 'A trusted worker of another engine', () => false);
+    const entry = context.functions.get(id);
+    const others = entry?.kind === 'worker' ? entry.remotes.filter((offer) => offer.trust !== 'trusted') : [];
+    for (const { engine } of others) context.functions.withdrawRemotely(id, engine);
+  }
   if (trust !== 'granted') return;
   const by = 'The connection of another engine that was granted its prefix';
   withdraw(context, id, by, (access) => coversId(access, id));

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { RegistryCopy } from '../../../src/cluster/registry-copy.ts';
 import { keyPart } from '../../../src/core/cluster/bucket-keys.ts';
+import { withdrawFromRestricted } from '../../../src/router/registrations/functions.ts';
+import { usableOffers } from '../../../src/router/remote/offers.ts';
 import { RemoteEngine } from '../../../src/router/remote/remote-engine.ts';
 import { EngineInMemory } from '../../support/engine/engine-in-memory.ts';
 import { forEachSeed } from '../../support/random/seeded-random.ts';
@@ -62,6 +64,37 @@ describe('the copy of what other engines offer', () => {
     for (const id of ['b', 'd']) copied.put(key('e1', 'f', id), FUNCTION);
     copied.copy.complete();
     expect(copied.functions).toEqual(['b', 'd']);
+  });
+
+  test('[CL32] [X9] has no function of a restricted connection whose name is reserved, before or after it', () => {
+    using copied = new Copied();
+    const { context } = copied.engine;
+    copied.came('e1');
+    context.reservations.reserve('function', 'pay::charge');
+    copied.put(key('e1', 'f', 'pay::charge'), '{"trust":"restricted"}');
+    expect(copied.functions).toEqual([]);
+    copied.put(key('e1', 'f', 'pay::later'), '{"trust":"granted"}');
+    expect(copied.functions).toEqual(['pay::later']);
+    withdrawFromRestricted(context, 'pay::later', 'trusted');
+    expect(copied.functions).toEqual([]);
+    copied.put(key('e1', 'f', 'pay::later'), undefined);
+    expect(copied.functions).toEqual([]);
+  });
+
+  test('[CL32] [X9] calls go to trusted workers of other engines, in whatever order they registered', () => {
+    using copied = new Copied();
+    const { context } = copied.engine;
+    const [strange, trusted] = [copied.came('e1'), copied.came('e2')];
+    copied.put(key('e1', 'f', 'far::one'), '{"trust":"restricted"}');
+    const usable = () => {
+      const entry = context.functions.get('far::one');
+      return entry?.kind === 'worker' ? usableOffers(entry, false).map(({ engine }) => engine.id) : [];
+    };
+    expect(usable()).toEqual([strange.id]);
+    copied.put(key('e2', 'f', 'far::one'), FUNCTION);
+    expect(usable()).toEqual([trusted.id]);
+    copied.put(key('e1', 'f', 'far::one'), '{"trust":"granted"}');
+    expect(usable()).toEqual([trusted.id]);
   });
 
   test('[CL6] keeps what a newer identity has entered again when the older one is forgotten', () => {
