@@ -43,7 +43,7 @@ type Tasks<Task, Answer> = Pick<Piscina<Task, Answer>, 'run'>;
 export interface OwnThread<Task, Answer> {
   /** Tasks run in the order they were given. `handedOver` belongs to the thread from here on. */
   run(task: Task, handedOver?: readonly ArrayBuffer[]): Promise<Answer>;
-  /** Waits for the running task, for five seconds at most. */
+  /** Waits until the thread is loaded and its tasks are done, for five seconds at most. */
   close(): Promise<void>;
 }
 
@@ -65,7 +65,14 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
     env: environment(),
   });
   const running = new Set<Promise<Answer>>();
+  const loaded = whenLoaded(pool.threads[0]);
   let isClosing = false;
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await withinLastTasks(Promise.allSettled([loaded, ...running]));
+    isClosing = true;
+    await pool.destroy();
+  };
   // An answer that arrives after the end would be an unhandled rejection, and end the process.
   pool.on('error', (error) => {
     if (!isClosing) throw error;
@@ -80,25 +87,35 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
       answer.then(done, done);
       return answer;
     },
-    async close() {
-      // A thread that is ended in the middle of a task loses what it was about to write.
-      await Promise.race([Promise.allSettled([...running]), pause(LAST_TASKS_MS)]);
-      isClosing = true;
-      await pool.destroy();
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
 }
 
+/** The first message of a thread of the pool says that it has loaded its file. */
+function whenLoaded(thread: Piscina['threads'][number] | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    thread?.once('message', () => resolve());
+    thread?.once('exit', () => resolve());
+  });
+}
+
 /**
- * Time for the running task when the thread is to end. Its first task may load the library of the store, and a thread
- * that is ended while it loads one ends the process: on a busy machine that took over a second.
+ * Time for the last tasks when the thread is to end. A thread that is ended in the middle of one loses what it was about
+ * to write. A thread that is ended while it loads a native library ends the process (SIGABRT), and on a busy machine
+ * loading took over a second.
  */
 const LAST_TASKS_MS = 5_000;
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+async function withinLastTasks(done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LAST_TASKS_MS);
   });
+  await Promise.race([done, timeout]);
+  clearTimeout(timer);
 }
 
 /** A thread takes the cache of compiled code from its environment, and not from the thread that started it. */

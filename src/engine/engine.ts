@@ -102,7 +102,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const pool = createPool(threads);
   const context = buildContext(options);
   const router = new Router(context, new FlushQueue(context.clock), new LargeFrames(pool));
-  const { stores, storeFailed, closeUnused } = createStores(context, options.storeThread);
+  const { stores, storeFailed, threads: storeThreads } = createStores(context, options.storeThread);
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
@@ -133,7 +133,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     cluster,
   };
   configuration.serve(moduleContext);
-  const start = () => modules.start(listModules(config), moduleContext, pool).finally(closeUnused);
+  const start = () => modules.start(listModules(config), moduleContext, pool).finally(() => storeThreads.closeUnused());
   await startInCluster(cluster, modules, start);
   const stopHousekeeping = startHousekeeping(context);
   const stopPressureWatch = startPressureWatch(
@@ -157,7 +157,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         stopHousekeeping();
         stopPressureWatch();
         openFiles.stop();
-        await Promise.all([modules.close(), stores.close(), pool.close(), cluster?.close()]);
+        await Promise.all([modules.close(), stores.close(), storeThreads.close(), pool.close(), cluster?.close()]);
       });
       return stopped;
     },
@@ -225,7 +225,7 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
     createWorker: threads.next,
     onFailure: fail,
   });
-  return { stores, storeFailed, closeUnused: () => threads.closeUnused() };
+  return { stores, storeFailed, threads };
 }
 
 /** For workers and callers to connect to another engine of the cluster, so that no call of theirs is refused. */

@@ -10,6 +10,7 @@ export function startStoreThread(): StoreWorker {
 /** `early`: the first store gets it. */
 export class StoreThreads {
   #early: StoreWorker | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(early: StoreWorker | undefined) {
     this.#early = early;
@@ -23,7 +24,12 @@ export class StoreThreads {
 
   /** Ends the early one if no store of the configuration runs on a thread. The start does not wait for it. */
   closeUnused(): void {
-    void this.#early?.close();
+    this.#closed = this.#early?.close();
     this.#early = undefined;
+  }
+
+  /** Resolves once `closeUnused` is done. */
+  async close(): Promise<void> {
+    await this.#closed;
   }
 }

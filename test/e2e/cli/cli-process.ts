@@ -67,6 +67,24 @@ export async function waitForText(stream: NodeJS.ReadableStream | null, pattern:
   });
 }
 
+/** What `svc start --json` prints once the engine is ready. Rejects with its messages if it ends before. */
+export async function readStartDocument<Document>(child: ChildProcess): Promise<Document> {
+  let stdout = '';
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return await new Promise((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      if (stdout.includes('\n')) resolve(JSON.parse(stdout));
+    });
+    child.once('close', (code, signal) => {
+      reject(new Error(`svc start ended with ${code ?? signal} before it was ready: ${stderr}`));
+    });
+  });
+}
+
 /** Resolves once the output or the error output of the process matches the pattern; rejects with both if it ends. */
 export async function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<void> {
   let text = '';
@@ -104,10 +122,9 @@ export interface EngineProcess {
 export async function startEngineProcess(config = ANY_PORT): Promise<EngineProcess> {
   const folder = await makeFolder({ 'svc-config.yaml': config });
   const child = spawnSvc(['start', '--json', '--threads', '1'], { cwd: folder.path });
-  child.stderr?.resume();
-  const startDocument = JSON.parse(await waitForText(child.stdout, /\n/));
+  const startDocument = await readStartDocument<EngineProcess['startDocument']>(child);
   return {
-    url: startDocument.listeners[0].address,
+    url: startDocument.listeners[0]?.address ?? '',
     child,
     startDocument,
     async stop() {

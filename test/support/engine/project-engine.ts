@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
-import { finished, makeFolder, runSvc, spawnSvc, waitForText } from '../../e2e/cli/cli-process.ts';
+import { finished, makeFolder, readStartDocument, runSvc, spawnSvc } from '../../e2e/cli/cli-process.ts';
 
 const SDK = fileURLToPath(new URL('../../../src/sdk/dist/sdk/index.js', import.meta.url));
 
@@ -36,10 +36,7 @@ export class ProjectEngine implements AsyncDisposable {
   /** In an existing folder. */
   static async startIn(path: string, env: Record<string, string>, remove = async () => {}): Promise<ProjectEngine> {
     const child = spawnSvc(['start', '--json', '--threads', '1'], { cwd: path, env });
-    child.stderr?.resume();
-    const { listeners }: { listeners: readonly { readonly address: string }[] } = JSON.parse(
-      await waitForText(child.stdout, /\n/),
-    );
+    const { listeners }: { listeners: readonly { readonly address: string }[] } = await readStartDocument(child);
     const addresses = listeners.map(({ address }) => address);
     return new ProjectEngine(path, child, addresses, remove);
   }

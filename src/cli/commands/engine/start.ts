@@ -161,8 +161,8 @@ export async function startEngineWith(
   // Imported only when needed: `--check` must work when the engine's libraries do not load.
   const { startStoreThread } = await import('../../../engine/store-thread.ts');
   const storeThread = startStoreThread();
-  const { startEngine } = await import('../../../engine/engine.ts');
   try {
+    const { startEngine } = await import('../../../engine/engine.ts');
     const configFile = file === undefined ? {} : { configFile: resolve(terminal.cwd, file) };
     return await startEngine({
       config,
@@ -173,6 +173,7 @@ export async function startEngineWith(
       storeThread,
     });
   } catch (error) {
+    await storeThread.close();
     throw error instanceof StartError ? startFailure(error) : error;
   }
 }
