@@ -103,8 +103,8 @@ function whenLoaded(thread: Piscina['threads'][number] | undefined): Promise<voi
 }
 
 /**
- * Time for the last tasks when the thread is to end. A thread that is ended in the middle of one loses what it was about
- * to write. A thread that is ended while it loads a native library ends the process (SIGABRT), and on a busy machine
+ * Time for the last tasks when the thread is to end. A thread that is ended in the middle of one loses what it was to
+ * write. A thread that is ended while it loads a native library ends the process (SIGABRT), and on a busy machine
  * loading took over a second.
  */
 const LAST_TASKS_MS = 5_000;

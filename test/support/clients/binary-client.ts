@@ -1,6 +1,5 @@
 // A connection of the binary form without an SDK: the test writes every message.
 
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { FLAG, KIND } from '../../../src/protocol/binary/binary-layout.ts';
 import { BatchReader, type BatchVisitor, MessageBuffer } from '../../../src/protocol/binary/binary-messages.ts';
@@ -9,6 +8,7 @@ import { parseRawJson, rawJson } from '../../../src/protocol/json/byte-string.ts
 import { MessagePackForm } from '../../../src/protocol/payload/message-pack.ts';
 import { Payload } from '../../../src/protocol/payload/payload.ts';
 import { within } from '../wait-for.ts';
+import { opened } from './opened.ts';
 import type { Goodbye } from './raw-worker.ts';
 
 export interface BinaryAnswer {
@@ -44,7 +44,7 @@ export class BinaryClient implements AsyncDisposable {
   static async connect(url: string, subprotocol: string = SUBPROTOCOL_MSGPACK): Promise<BinaryClient> {
     const client = new BinaryClient(new WebSocket(url, [subprotocol], { perMessageDeflate: false }));
     // `once` rejects with the socket's own error when the upgrade is refused.
-    await once(client.socket, 'open');
+    await opened(client.socket);
     return client;
   }
 

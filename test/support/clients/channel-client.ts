@@ -1,9 +1,9 @@
 // An end of a channel without an SDK: a plain WebSocket whose messages the test reads and writes.
 
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { within } from '../wait-for.ts';
 import type { PeerFrame } from './channel-ends.ts';
+import { opened } from './opened.ts';
 import type { Goodbye } from './raw-worker.ts';
 
 export interface Ref {
@@ -43,7 +43,7 @@ export class ChannelClient implements AsyncDisposable {
   static async dial(url: string, { subprotocols = [], onMessage }: DialOptions = {}): Promise<ChannelClient> {
     const client = new ChannelClient(new WebSocket(url, [...subprotocols], { perMessageDeflate: false }), onMessage);
     // `once` rejects with the socket's own error when the upgrade is refused.
-    await once(client.socket, 'open');
+    await opened(client.socket);
     return client;
   }
 

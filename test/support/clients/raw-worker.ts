@@ -1,8 +1,8 @@
 // A worker without an SDK: the test writes and reads every frame.
 
-import { once } from 'node:events';
 import { type ClientOptions, WebSocket } from 'ws';
 import { within } from '../wait-for.ts';
+import { opened } from './opened.ts';
 
 export interface Frame {
   readonly type: string;
@@ -60,7 +60,7 @@ export class RawWorker implements AsyncDisposable {
     const socketOptions: ClientOptions = { headers, autoPong: pongs, perMessageDeflate: false };
     const worker = new RawWorker(new WebSocket(new URL(path, url), [...subprotocols], socketOptions));
     // `once` rejects with the socket's own error when the upgrade is refused.
-    await once(worker.socket, 'open');
+    await opened(worker.socket);
     return worker;
   }
 

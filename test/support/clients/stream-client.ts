@@ -1,8 +1,8 @@
 // A client of the stream server without an SDK: the test reads every message.
 
-import { once } from 'node:events';
 import { type ClientOptions, WebSocket } from 'ws';
 import { within } from '../wait-for.ts';
+import { opened } from './opened.ts';
 
 /** The envelope of every message (modules 4.4). */
 export interface StreamMessage {
@@ -62,7 +62,7 @@ export class StreamClient implements AsyncDisposable {
     const { subprotocols = [], headers = {}, autoPong = true } = options;
     const socketOptions: ClientOptions = { headers, autoPong, perMessageDeflate: false };
     const client = new StreamClient(new WebSocket(new URL(path, url), [...subprotocols], socketOptions));
-    await once(client.socket, 'open');
+    await opened(client.socket);
     return client;
   }
 
