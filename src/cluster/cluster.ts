@@ -226,6 +226,7 @@ export class Cluster {
     }
     if (this.#isStopped) return identity.stop();
     this.#identity = identity;
+    context.engineId = engineId;
     this.#former?.forget();
     this.#former = undefined;
     logger.info('The engine is a member of the cluster', { engine: engineId, nats: nats.address });

@@ -1,10 +1,11 @@
 // Whether the configuration suits an engine that is one of several.
 
-import type { LoadedConfig } from '../config/load.ts';
+import { type LoadedConfig, modulesOf } from '../config/load.ts';
 import type { LoadedModule } from '../config/module-entries.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
+import { workerManagerDeclaration } from '../modules/worker-manager/config.ts';
 
 /** Modules whose data all engines have to share. Claims of `svc-cron` lie in the cluster. */
 const SHARED: ReadonlySet<string> = new Set(['svc-state', 'svc-stream', 'svc-queue']);
@@ -31,7 +32,7 @@ export function sharedConfiguration({ settings, modules }: LoadedConfig): Shared
     compat: settings.compat ?? 'none',
     rules: {
       balance: JSON.stringify(settings.balance),
-      ...Object.fromEntries(modules.flatMap((module) => queueRules(module))),
+      ...Object.fromEntries(modules.flatMap((module) => [...queueRules(module), ...portRules(module)])),
     },
   };
 }
@@ -51,6 +52,35 @@ const PLACE_FIELDS = ['extstore_url', 'redis_url', 'amqp_url', 'bridge_url', 'ke
 function queueRules({ name, config }: LoadedModule): [string, string][] {
   if (typeof config !== 'object' || config === null || !('queue_configs' in config)) return [];
   return [[`queue_configs of ${name}`, JSON.stringify(config.queue_configs)]];
+}
+
+/** Jobs of restricted connections run on every engine with the rules of the port of that name. */
+function portRules({ name, config }: LoadedModule): [string, string][] {
+  if (name !== workerManagerDeclaration.name || typeof config !== 'object' || config === null) return [];
+  if (!('rbac' in config) || !('name' in config)) return [];
+  return [[`rbac of the port ${config.name}`, JSON.stringify(config.rbac)]];
+}
+
+/** Restricted ports without a name: an engine at another address cannot run the jobs of their connections. */
+export function unnamedPorts(config: LoadedConfig): string[] {
+  if (config.settings.cluster === undefined) return [];
+  return modulesOf(config, workerManagerDeclaration).flatMap(({ config: { rbac, name, host, port } }) => {
+    if (rbac === undefined || name !== undefined) return [];
+    return [`The port ${host}:${port} has rbac and no name: other engines do not run the jobs of its connections`];
+  });
+}
+
+/** Two ports of one name: whose rules a job has is unknown. */
+export function doubleName(config: LoadedConfig): string | undefined {
+  const names = new Set<string>();
+  for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
+    if (port.name !== undefined && names.has(port.name)) {
+      const message = `Another port is named '${port.name}', too. Give each port a name of its own.`;
+      return formatProblem(config.locate({ path: [...path, 'config', 'name'], at: 'value', message }));
+    }
+    if (port.name !== undefined) names.add(port.name);
+  }
+  return undefined;
 }
 
 function isOfOneEngine({ adapter }: LoadedModule): boolean {

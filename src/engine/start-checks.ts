@@ -20,7 +20,7 @@ import {
   workerManagerDeclaration,
 } from '../modules/worker-manager/config.ts';
 import type { ChannelSettings } from '../router/channels/channels.ts';
-import { unsharedStore } from './cluster-checks.ts';
+import { doubleName, unnamedPorts, unsharedStore } from './cluster-checks.ts';
 
 /** The engine cannot start; the process ends with the code (7 port in use, 78 configuration). */
 export class StartError extends Error {
@@ -45,7 +45,7 @@ export function declareModules(): {
 const OPEN_FILES_ADVISED = 65_536;
 
 export function startWarnings(config: LoadedConfig, openFiles: number | undefined): readonly string[] {
-  const warnings = securityWarnings(config);
+  const warnings = [...securityWarnings(config), ...unnamedPorts(config)];
   if (openFiles === undefined || openFiles >= OPEN_FILES_ADVISED) return warnings;
   const text =
     `The limit of open files is ${openFiles}: at most ${Math.floor(openFiles * OPEN_FILES_SHARE)} connections ` +
@@ -216,8 +216,8 @@ export function assertSafeToStart(config: LoadedConfig): void {
   if (config.settings.strict && warnings.length > 0) {
     throw new StartError(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
   }
-  const unshared = unsharedStore(config);
-  if (unshared !== undefined) throw new StartError(78, unshared);
+  const contradiction = unsharedStore(config) ?? doubleName(config);
+  if (contradiction !== undefined) throw new StartError(78, contradiction);
   if (config.settings.bridge_token !== undefined) return;
   for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
     if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;

@@ -138,6 +138,8 @@ export interface RouterContext {
   readonly queueListeners: Set<() => void>;
   /** The modules that have triggers that name queues. */
   readonly queueJudges: Set<QueueJudge>;
+  /** By which other engines of the cluster know this one; empty while there are none. */
+  engineId: string;
   /** How often a worker came, left, or identified itself. */
   workerChanges: number;
   isDraining: boolean;

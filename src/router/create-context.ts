@@ -97,6 +97,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     functionListeners: new Set(),
     queueJudges: new Set(),
     queueListeners: new Set(),
+    engineId: '',
     workerChanges: 0,
     isDraining: false,
     isMoving: false,

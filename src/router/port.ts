@@ -258,6 +258,11 @@ export class RouterPort {
     return this.#context.portPolicies.sharesQueue(rights, queue);
   }
 
+  /** Whether another engine of the cluster has to run work with these rights, because this one lacks their port. */
+  isForOtherEngine(rights: KeptRights): boolean {
+    return this.#context.settings.isInCluster === true && !this.#context.portPolicies.knows(rights);
+  }
+
   /** A job of a trigger whose change is durable already. Called once. */
   takeJob(job: JobRequest, done: (answer: EnqueueAnswer) => void): void {
     if (this.#context.jobTaker === undefined) done({ reason: 'QUEUE_NOT_FOUND', message: NO_QUEUES });

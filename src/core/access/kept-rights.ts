@@ -10,7 +10,7 @@ import { readPattern } from './pattern.ts';
 export interface KeptRights {
   /** The connection: while it is open, its current rights count. */
   workerId: string;
-  /** The port it connected to. */
+  /** The port it connected to: its `name` in the configuration, or host and port. */
   port: string;
   allowed?: string[];
   allowedPatterns?: string[];
@@ -42,6 +42,10 @@ export class PortPolicies {
   sharesQueue({ port }: KeptRights, queue: string): boolean {
     const named = [...this.#inForce].filter((one) => one.port === port);
     return named.length > 0 && named.every(({ policy }) => policy.sharedQueues.has(queue));
+  }
+
+  knows({ port }: KeptRights): boolean {
+    return [...this.#inForce].some((one) => one.port === port);
   }
 
   restore({ port, allowed, allowedPatterns = [], forbidden }: KeptRights, registrations: Registrations): Access {

@@ -256,8 +256,14 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
  */
 export function distinctBindings<O>(bindings: Iterable<TriggerBinding<O>>): TriggerBinding<O>[] {
   const bound = [...bindings].filter(({ state }) => state === 'bound');
-  if (bound.length < 2) return bound;
-  const seen = new Map<string, TriggerBinding<O>>();
+  return bound.length < 2 ? bound : equalBindings(bound).map(([first]) => first);
+}
+
+/** Those of which one is to fire, together; the oldest first. */
+export function equalBindings<O>(
+  bound: Iterable<TriggerBinding<O>>,
+): (readonly [TriggerBinding<O>, ...TriggerBinding<O>[]])[] {
+  const groups = new Map<string, [TriggerBinding<O>, ...TriggerBinding<O>[]]>();
   const countByOwner = new Map<O | undefined, Map<string, number>>();
   for (const binding of bound) {
     binding.face ??= faceOf(binding);
@@ -267,9 +273,11 @@ export function distinctBindings<O>(bindings: Iterable<TriggerBinding<O>>): Trig
     const ordinal = counts.get(face) ?? 0;
     counts.set(face, ordinal + 1);
     const key = `${ordinal} ${face}`;
-    if (!seen.has(key)) seen.set(key, binding);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [binding]);
+    else group.push(binding);
   }
-  return [...seen.values()];
+  return [...groups.values()];
 }
 
 /** Short: it is compared at every event, and config and metadata may have 64 KiB. */

@@ -183,6 +183,10 @@ export class QueueRunner {
     return this.#context.router.isOffered(job.facts.functionId, isTrustedWork(this.origin, job));
   }
 
+  #isForOtherEngine({ facts: { rights } }: TakenJob): boolean {
+    return rights !== undefined && this.#context.router.isForOtherEngine(rights);
+  }
+
   #awaitFunction(job: TakenJob): void {
     this.#parking.add(job.facts.functionId, isTrustedWork(this.origin, job));
   }
@@ -324,6 +328,7 @@ export class QueueRunner {
       const job = this.#held.shift();
       if (job === undefined) break;
       if (this.#sharing?.mayHandOver(this.settings.name, job) === false) this.#release(job);
+      else if (this.#isForOtherEngine(job)) this.#leave(job);
       else if (this.#mode === 'detached' || !this.#isOffered(job)) this.#park(job);
       else this.#handOver(job);
     }
@@ -379,10 +384,14 @@ export class QueueRunner {
     this.#settled.push({ seq, token, how: 'release', isUnsent: true });
   }
 
-  #park(job: TakenJob): void {
-    const { seq, token } = job;
+  /** It waits for an engine that finds it among the jobs parked elsewhere. */
+  #leave({ seq, token }: TakenJob): void {
     this.#window.drop();
     this.#settled.push({ seq, token, how: 'park', isUnsent: true });
+  }
+
+  #park(job: TakenJob): void {
+    this.#leave(job);
     this.#awaitFunction(job);
     this.#log.functionAbsent(job.facts.functionId);
   }

@@ -55,6 +55,9 @@ const workerManagerConfig = fields({
     default: '127.0.0.1',
     help: 'Address to listen on; any but loopback needs bridge_token, rbac, or required client certificates',
   }),
+  name: optional(
+    text({ help: 'Name of a port with rbac, by which jobs of its connections know it; the same on all engines' }),
+  ),
   tls: WORKER_TLS_FIELD,
   allowed_origins: optional(
     listOf(text(), {
@@ -119,9 +122,11 @@ export function changedKeys(before: WorkerManagerConfig, after: WorkerManagerCon
  */
 export function fixedKeys(before: WorkerManagerConfig, after: WorkerManagerConfig): readonly string[] {
   const hasRbac = before.rbac !== undefined && after.rbac !== undefined;
-  const isFixed = (key: string) => key === 'port' || key === 'host' || !hasRbac;
+  const isFixed = (key: string) => FIXED.has(key) || !hasRbac;
   return changedKeys(before, after).filter((key) => key !== 'tls' && isFixed(key));
 }
+
+const FIXED: ReadonlySet<string> = new Set(['port', 'host', 'name']);
 
 function differingKeys(before: object, after: object): string[] {
   const [then, now] = [before, after].map((config) => new Map<string, unknown>(Object.entries(config)));

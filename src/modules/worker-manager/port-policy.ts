@@ -26,7 +26,7 @@ export class PortPolicy {
     this.#limits = limits;
     this.#router = router;
     const policy = policyOf(config, router.isDropIn);
-    this.#inForce = policy && { port: `${config.host}:${config.port}`, policy };
+    this.#inForce = policy && { port: config.name ?? `${config.host}:${config.port}`, policy };
     this.#withdraw = this.#inForce && router.addPortPolicy(this.#inForce);
     this.#functions = functionsOf(config);
   }

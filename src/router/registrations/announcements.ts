@@ -44,7 +44,7 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
       const payload = rawJson({ event, worker_id: workerId });
       const payloadFor = (rights: Access | undefined): RawJson | undefined =>
         rights === undefined || [...(worker?.functions ?? [])].some((id) => rights.mayReach(id)) ? payload : undefined;
-      fireTrigger(context, WORKERS_AVAILABLE, payloadFor, depth);
+      fireTrigger(context, WORKERS_AVAILABLE, payloadFor, { depth, seenBy: 'this engine' });
     },
   };
 }
@@ -60,5 +60,5 @@ function announceFunctions(context: RouterContext): void {
     const seen = rights === undefined ? rows : rows.filter(({ id }) => rights.mayReach(id));
     return asRawJson(`{"event":"functions_changed","functions":[${seen.map(({ text }) => text).join(',')}]}`);
   };
-  fireTrigger(context, FUNCTIONS_AVAILABLE, payloadFor, 0);
+  fireTrigger(context, FUNCTIONS_AVAILABLE, payloadFor, { depth: 0, seenBy: 'all engines' });
 }

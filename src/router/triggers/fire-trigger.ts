@@ -8,13 +8,14 @@
 
 import type { Access } from '../../core/access/access.ts';
 import type { EnqueueAnswer } from '../../core/queue/shapes.ts';
-import { distinctBindings } from '../../core/registry/trigger-table.ts';
+import { distinctBindings, equalBindings } from '../../core/registry/trigger-table.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../builtin.ts';
 import { errorLine } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
 import type { RouterContext } from '../context.ts';
+import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { RemoteOwner, registeredIdOf } from '../remote/remote-owner.ts';
 import { firingRefusal } from '../restricted/firing-rate.ts';
 import { rightsToKeep, trustedFirst } from '../restricted/reach.ts';
@@ -24,25 +25,44 @@ import { askCondition, type ConditionVerdict } from './condition.ts';
 /**
  * An event of the engine's own types, whose bindings have no conditions. Its payload depends on what the owner of a
  * binding may see (X10): without rights everything; `undefined`: the owner gets no event.
+ * `seenBy`: whether the other engines of a cluster see the event, too.
  */
 export function fireTrigger(
   context: RouterContext,
   type: string,
   payloadFor: (rights: Access | undefined) => RawJson | undefined,
-  depth: number,
+  { depth, seenBy }: { readonly depth: number; readonly seenBy: 'this engine' | 'all engines' },
 ): void {
-  // Every engine of a cluster sees such an event, and calls its own workers.
-  const bindings = [...context.triggers.bindingsOf(type)].filter(({ owner }) => !(owner instanceof RemoteOwner));
+  const bindings = [...context.triggers.bindingsOf(type)].filter(({ state }) => state === 'bound');
   const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
-  const restricted = bindings.filter(({ owner, state }) => owner?.access !== undefined && state === 'bound');
-  const payload = trusted.length > 0 ? payloadFor(undefined) : undefined;
-  for (const binding of distinctBindings(trusted)) callOwner(context, binding, payload, depth);
+  const restricted = bindings.filter(({ owner }) => owner?.access !== undefined);
+  const ours = seenBy === 'this engine' ? distinctBindings(trusted) : oursOf(context, trusted);
+  const payload = ours.length > 0 ? payloadFor(undefined) : undefined;
+  for (const binding of ours) callOwner(context, binding, payload, depth);
   // Computed once for all triggers of an owner, who may have a hundred of them.
   const payloads = new Map<Access | undefined, RawJson | undefined>();
   for (const { owner } of restricted) {
     if (!payloads.has(owner?.access)) payloads.set(owner?.access, payloadFor(owner?.access));
   }
   for (const binding of restricted) callOwner(context, binding, payloads.get(binding.owner?.access), depth);
+}
+
+/**
+ * Of equal triggers of a cluster one is fired by one engine: of those that can be reached and have one of them, the
+ * engine with the lowest id. All engines have a trigger without an owner.
+ */
+function oursOf(context: RouterContext, trusted: readonly Binding[]): Binding[] {
+  const others = [...context.remoteEngines].filter(({ isUp }) => isUp);
+  return equalBindings(trusted).flatMap((equal) => {
+    const own = equal.find(({ owner }) => !(owner instanceof RemoteOwner));
+    const isOfAll = equal.some(({ owner }) => owner === undefined);
+    const engines = isOfAll ? others : others.filter((engine) => equal.some(({ owner }) => isOf(owner, engine)));
+    return own !== undefined && engines.every(({ id }) => id > context.engineId) ? [own] : [];
+  });
+}
+
+function isOf(owner: Binding['owner'], engine: RemoteEngine): boolean {
+  return owner instanceof RemoteOwner && owner.engine === engine;
 }
 
 function callOwner(context: RouterContext, binding: Binding, payload: RawJson | undefined, depth: number): void {

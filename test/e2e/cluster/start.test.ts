@@ -58,6 +58,33 @@ describe.skipIf(NO_NATS_SERVER)('the start of an engine of a cluster', () => {
     expect(trouble).toContain(first.url);
   });
 
+  test('[CL24] with other rules for a port of one name is degraded', async () => {
+    await using nats = await NatsServer.start();
+    const port = (rule: string) => `  - {name: svc-worker-manager, config: {port: 0, name: pages, rbac: {${rule}}}}\n`;
+    const more = (rule: string) => ({ nats: nats.url, workers: port(rule) });
+    await using first = await startTestEngine({ yaml: clusterYaml(more('shared_queues: [mail]')) });
+    await using second = await startTestEngine({ yaml: clusterYaml(more('shared_queues: []')) });
+    const { trouble } = await statusOf(connect(second.url));
+    expect(trouble).toContain(first.url);
+    expect(trouble).toContain('is configured differently: rbac of the port pages');
+  });
+
+  test('[CL34] warns of a port with rbac that has no name', async () => {
+    await using nats = await NatsServer.start();
+    const workers = '  - {name: svc-worker-manager, config: {port: 0, rbac: {auth_function_id: auth}}}\n';
+    await using engine = await startTestEngine({ yaml: clusterYaml({ nats: nats.url, workers }) });
+    expect(engine.warnings.join('\n')).toContain(
+      'The port 127.0.0.1:0 has rbac and no name: other engines do not run the jobs of its connections',
+    );
+  });
+
+  test('[CL34] is refused with 78 where two ports have one name', async () => {
+    const port = '  - {name: svc-worker-manager, config: {port: 0, name: pages, rbac: {auth_function_id: auth}}}\n';
+    const start = startTestEngine({ yaml: `workers:\n${port}${port}` });
+    await expect(start).rejects.toMatchObject({ exitCode: 78 });
+    await expect(start).rejects.toThrow("Another port is named 'pages', too. Give each port a name of its own.");
+  });
+
   test('[CL2] waits for a NATS that starts later', async () => {
     await using nats = await NatsServer.reserve();
     const starting = EngineProcess.start(clusterYaml({ nats: nats.url }));

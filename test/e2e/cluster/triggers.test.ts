@@ -184,3 +184,64 @@ describe.skipIf(NO_NATS_SERVER)('a change of state in a shared Redis', () => {
     await removeKeys(prefix);
   });
 });
+
+describe.skipIf(NO_NATS_SERVER)('a change of functions or workers', () => {
+  interface FunctionsEvent {
+    readonly functions: readonly { readonly function_id: string }[];
+  }
+
+  const namesIn = (events: readonly FunctionsEvent[]) =>
+    events.map(({ functions }) => functions.map(({ function_id: id }) => id));
+
+  test('[CL18] calls one of two equal replicas on two engines', async () => {
+    await using pair = await startClusterPair();
+    const seen: FunctionsEvent[] = [];
+    const replicas = [connect(pair.a.url), connect(pair.b.url)];
+    for (const replica of replicas) {
+      replica.registerFunction('watch::functions', (event: FunctionsEvent) => void seen.push(event));
+      replica.registerTrigger({ type: 'engine::functions-available', function_id: 'watch::functions', config: {} });
+    }
+    for (const replica of replicas) await waitForTriggers(replica, 2);
+    connect(pair.b.url).registerFunction('late::one', () => 1);
+    const late = () => namesIn(seen).filter((names) => names.includes('late::one'));
+    await waitFor('the change is reported', () => late().length > 0);
+    connect(pair.a.url).registerFunction('late::two', () => 2);
+    await waitFor('the next change is reported', () => late().some((names) => names.includes('late::two')));
+    expect(late().filter((names) => !names.includes('late::two'))).toHaveLength(1);
+  });
+
+  test('[CL18] calls the function of a trigger without an owner once', async () => {
+    await using pair = await startClusterPair();
+    const [near, far] = [connect(pair.a.url), connect(pair.b.url)];
+    const seen: FunctionsEvent[] = [];
+    far.registerFunction('watch::functions', (event: FunctionsEvent) => void seen.push(event));
+    await waitForFunction(near, 'watch::functions');
+    await near.trigger({
+      function_id: 'engine::register_trigger',
+      payload: { trigger_type: 'engine::functions-available', function_id: 'watch::functions', config: {} },
+    });
+    for (const worker of [near, far]) await waitForTriggers(worker, 1);
+    near.registerFunction('late::one', () => 1);
+    const late = () => namesIn(seen).filter((names) => names.includes('late::one'));
+    await waitFor('the change is reported', () => late().length > 0);
+    far.registerFunction('late::two', () => 2);
+    await waitFor('the next change is reported', () => late().some((names) => names.includes('late::two')));
+    expect(late().filter((names) => !names.includes('late::two'))).toHaveLength(1);
+  });
+
+  test('[CL18] of a worker is reported to the workers of all engines, once', async () => {
+    await using pair = await startClusterPair();
+    const [near, far] = [connect(pair.a.url), connect(pair.b.url)];
+    const seen: unknown[] = [];
+    far.registerFunction('watch::workers', (event: unknown) => void seen.push(event));
+    far.registerTrigger({ type: 'engine::workers-available', function_id: 'watch::workers', config: {} });
+    await waitForTriggers(near, 1);
+    seen.length = 0;
+    const third = connect(pair.a.url);
+    await third.trigger({ function_id: 'engine::health::check', payload: {} });
+    const connections = () => seen.filter((event) => (event as { event: string }).event === 'worker_connected');
+    await waitFor('it is reported', () => connections().length > 0);
+    await near.trigger({ function_id: 'watch::workers', payload: 'last' });
+    expect(connections()).toHaveLength(1);
+  });
+});

@@ -75,7 +75,7 @@ describe.each(nodes)('on Node $major', ({ major, node }) => {
   if (major === 22) return;
 
   test("[PD-61] the SDK's own tests pass", { timeout: LONG_MS }, async () => {
-    const files = ['test/unit/sdk', 'test/e2e/sdk/sdk-wires.test.ts'];
+    const files = ['test/unit/sdk', ...(major === MAJORS.at(-1) ? ['test/e2e/sdk/sdk-wires.test.ts'] : [])];
     const { stdout } = await run(node, [VITEST, 'run', '--pool', 'threads', ...files], { cwd: ROOT });
     expect(stdout).toMatch(/[1-9]\d\d passed, 0 failed/);
   });
