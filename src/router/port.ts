@@ -42,6 +42,7 @@ import {
   workerRow,
 } from './registrations/rows.ts';
 import { type AnswersOfEngines, askEngine, askEngines } from './remote/ask-engines.ts';
+import { replaceMoved } from './remote/moved-workers.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
 import type { Session } from './session/session.ts';
@@ -419,6 +420,11 @@ export class RouterPort {
     session.describe(profile);
     noteWorker(this.#context, session);
     this.#context.announce.workerEvent('worker_metadata_updated', workerId, depth);
+  }
+
+  /** A worker is connected to another engine now: see `router/remote/moved-workers.ts`. */
+  replaceMoved(workerId: string, token: string): string[] | undefined {
+    return replaceMoved(this.#context, workerId, token);
   }
 
   /** Creates a trigger that no connection owns. Rejects with the provider's refusal. */

@@ -8,6 +8,7 @@
 //   - Nothing here waits: reading from one connection never depends on writing to another (I7).
 
 import { isUtf8 } from 'node:buffer';
+import { tokenOf } from '../core/cluster/reattach-token.ts';
 import { equalSecrets } from '../effects/random.ts';
 import { CLOSE_CODES } from '../protocol/frames/close-codes.ts';
 import { type DecodeRefusal, decodeWorkerFrame } from '../protocol/frames/decode.ts';
@@ -22,6 +23,7 @@ import type { LargeFrames } from './calls/large-frames.ts';
 import { refuseFrame } from './calls/refused-frames.ts';
 import type { RouterContext } from './context.ts';
 import { handleRegisterFunction, handleUnregisterFunction } from './registrations/functions.ts';
+import { engineOfToken, isHeld, takeOver } from './remote/moved-workers.ts';
 import type { Guard } from './restricted/guard.ts';
 import { chargeMessage } from './restricted/guarded-calls.ts';
 import { guardFrame } from './restricted/guarded-frames.ts';
@@ -66,7 +68,7 @@ export class Router {
     const session: Session = new Session({
       generation: ++this.#generation,
       workerId: context.random.uuid(),
-      reattachToken: context.random.uuid(),
+      reattachToken: tokenOf(context.random.uuid(), context.engineId),
       isOwnSdk: subprotocol !== undefined,
       remoteAddress,
       connectedAtMs: context.clock.nowMs(),
@@ -191,6 +193,7 @@ export class Router {
 
   #act(session: Session, frame: WorkerFrame<RawJson>): void {
     const { context } = this;
+    if (isHeld(session, frame)) return;
     switch (frame.type) {
       case 'invokefunction':
         return handleInvoke(context, session, frame);
@@ -228,7 +231,12 @@ export class Router {
   #reattach(session: Session, frame: Reattach): void {
     const { context } = this;
     const previous = context.sessions.get(frame.previous_worker_id);
-    const isProven = previous !== undefined && equalSecrets(frame.reattach_token ?? '', previous.reattachToken);
+    const token = frame.reattach_token ?? '';
+    const engine = previous === undefined ? engineOfToken(context, token) : undefined;
+    if (engine !== undefined) {
+      return takeOver(context, session, { engine, reattach: frame }, (held) => this.#act(session, held));
+    }
+    const isProven = previous !== undefined && equalSecrets(token, previous.reattachToken);
     if (!isProven || previous === session) {
       context.counters.count('reattach.refused');
       context.logger.warn('Reattach ignored', { worker: session.displayName, known: previous !== undefined });

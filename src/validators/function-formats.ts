@@ -18,6 +18,7 @@ import type {
   UnregisterTriggerPayload,
   WorkersInfoPayload,
   WorkersListPayload,
+  WorkersReplacePayload,
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 import type { EmitPayload } from '../modules/events/bus.ts';
@@ -120,6 +121,7 @@ export interface FunctionRequests {
   'engine::workers::info': WorkersInfoPayload;
   'engine::workers::list': WorkersListPayload;
   'engine::workers::register': RegisterWorkerPayload;
+  'engine::workers::replace': WorkersReplacePayload;
   'engine::workers::revoke': WorkersRevokePayload;
   'svc::queue::discard_message': MessagePayload;
   'svc::queue::purge': MovesPayload;

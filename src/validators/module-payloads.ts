@@ -18,6 +18,7 @@ import type {
   UnregisterTriggerPayload,
   WorkersInfoPayload,
   WorkersListPayload,
+  WorkersReplacePayload,
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 import type { EmitPayload, EventHeader, PublishPayload } from '../modules/events/bus.ts';
@@ -39,6 +40,7 @@ import type { StreamClientMessage } from '../modules/stream/messages.ts';
 export const validateFunctionsList = typia.createValidate<FunctionsListPayload>();
 export const validateFunctionsInfo = typia.createValidate<FunctionsInfoPayload>();
 export const validateWorkersList = typia.createValidate<WorkersListPayload>();
+export const validateWorkersReplace = typia.createValidate<WorkersReplacePayload>();
 export const validateWorkersRevoke = typia.createValidate<WorkersRevokePayload>();
 export const validateReservation = typia.createValidate<ReservationPayload>();
 export const validateReservationsList = typia.createValidate<ReservationsListPayload>();

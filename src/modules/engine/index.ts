@@ -18,7 +18,7 @@ import {
   triggerTypesList,
   unregisterTrigger,
 } from './triggers.ts';
-import { workersInfo, workersList, workersRegister, workersRevoke } from './workers.ts';
+import { workersInfo, workersList, workersRegister, workersReplace, workersRevoke } from './workers.ts';
 
 export const engineModule = defineModule({
   declaration: engineFunctionsDeclaration,
@@ -40,6 +40,7 @@ export const engineModule = defineModule({
         workersList(context),
         workersInfo(context),
         workersRevoke(context),
+        workersReplace(context.router),
         reservationsList(context.router),
         reservationsRelease(context.router),
         triggersList(context.router),

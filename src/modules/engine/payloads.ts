@@ -23,6 +23,11 @@ export interface WorkersListPayload {
   worker_id?: string | null;
 }
 
+export interface WorkersReplacePayload {
+  previous_worker_id: string;
+  reattach_token: string;
+}
+
 export interface WorkersRevokePayload {
   worker_id: string;
 }

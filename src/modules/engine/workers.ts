@@ -5,14 +5,16 @@ import {
   validateRegisterWorker,
   validateWorkersInfo,
   validateWorkersList,
+  validateWorkersReplace,
   validateWorkersRevoke,
 } from '../../generated/module-payloads.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
 import { SMALL_PAYLOAD_LIMITS, WORKER_TEXT_CHARS_MAX } from '../../protocol/frames/limits.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
-import type { BuiltinCall, BuiltinDefinition } from '../../router/builtin.ts';
+import { assertTrusted, type BuiltinCall, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { WorkerRow } from '../../router/registrations/rows.ts';
+import { WORKERS_REPLACE } from '../../router/remote/moved-workers.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { Session } from '../../router/session/session.ts';
 import type { ModuleContext } from '../module.ts';
@@ -101,6 +103,22 @@ export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
       if (outcome === 'revoked') return { success: true };
       if (outcome === 'unknown') throw new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
       throw new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac`);
+    },
+  };
+}
+
+/** Asked by another engine of the cluster, to which the worker has connected. The token is the proof. */
+export function workersReplace(router: RouterPort): BuiltinDefinition {
+  return {
+    id: WORKERS_REPLACE,
+    description: 'Ends the connection of a worker that has connected to another engine of the cluster',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle(payload, call) {
+      assertTrusted(WORKERS_REPLACE, call);
+      const { previous_worker_id, reattach_token } = readPayload(WORKERS_REPLACE, validateWorkersReplace, payload);
+      const functions = router.replaceMoved(previous_worker_id, reattach_token);
+      if (functions === undefined) throw new Refusal('NOT_FOUND', `Worker ${previous_worker_id} not found`);
+      return { functions };
     },
   };
 }

@@ -43,6 +43,7 @@ export function askEngine(
   engine: RemoteEngine,
   functionId: string,
   payload: Payload | undefined,
+  timeoutMs = ASK_MS_MAX,
 ): Promise<{ readonly result?: Uint8Array | undefined; readonly error?: Payload | undefined }> {
   return new Promise((resolve) => {
     const settle = ({ result, error }: Outcome): void => {
@@ -52,7 +53,7 @@ export function askEngine(
     };
     relayTo(context, functionId, engine, {
       ...{ functionId, data: payload, metadata: undefined, traceparent: undefined, baggage: undefined, depth: 0 },
-      ...{ timeoutMs: ASK_MS_MAX, from: undefined, rights: undefined, ref: '', trigger: undefined, isInternal: true },
+      ...{ timeoutMs, from: undefined, rights: undefined, ref: '', trigger: undefined, isInternal: true },
       caller: { settle },
     });
   });

@@ -8,6 +8,7 @@
 import type { CompactPayloads } from '../../core/calls/compact-payloads.ts';
 import { unreadablePayload } from '../../core/calls/refusal.ts';
 import type { Executor } from '../../core/calls/select-worker.ts';
+import { tokenEndOf } from '../../core/cluster/reattach-token.ts';
 import type { Reachable } from '../../core/cluster/select-engine.ts';
 import type { Link } from '../../effects/carrier.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
@@ -40,6 +41,8 @@ export interface RelayedCall extends CallOrder {
 export class RemoteEngine implements Executor, Reachable {
   readonly id: string;
   readonly zone: string | undefined;
+  /** What reattach tokens that it gave end with. */
+  readonly tokenEnd: string;
   readonly inFlightMax = Number.POSITIVE_INFINITY;
   inFlight = 0;
   /** Functions that it reaches, as this engine knows them. */
@@ -56,6 +59,7 @@ export class RemoteEngine implements Executor, Reachable {
   constructor(id: string, zone: string | undefined, compact: CompactPayloads) {
     this.id = id;
     this.zone = zone;
+    this.tokenEnd = tokenEndOf(id);
     this.#compact = compact;
   }
 

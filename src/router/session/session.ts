@@ -11,7 +11,8 @@
 
 import type { Access } from '../../core/access/access.ts';
 import type { Executor } from '../../core/calls/select-worker.ts';
-import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
+import type { WorkerAnnouncement, WorkerFrame } from '../../protocol/frames/frames.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { SendQueue } from '../../transport/send-queue.ts';
 import type { UrlFunction } from '../calls/url-invocation.ts';
 import type { Guard } from '../restricted/guard.ts';
@@ -82,6 +83,8 @@ export class Session implements Executor {
   lastHeardMs = 0;
   /** What the worker reported about itself; `undefined` until then, and it may never report. */
   profile: WorkerAnnouncement | undefined = undefined;
+  /** Registrations that wait for another engine, at which the worker was connected before. */
+  heldRegistrations: WorkerFrame<RawJson>[] | undefined = undefined;
   /** It is about to end: what it withdraws now returns when the worker has restarted. */
   isLeaving = false;
   /** Reported to the collector as a worker: its end is reported too. */

@@ -1,0 +1,88 @@
+// A worker that lost its connection to one engine of the cluster and reconnects to another. Its old engine may not know
+// yet that the connection is dead: it would hand calls to it, and its registrations would contradict the new ones.
+//
+// Invariant: the new registrations count after the old engine has withdrawn the old ones, or has not answered in time.
+
+import { equalSecrets } from '../../effects/random.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
+import type { Reattach, WorkerFrame } from '../../protocol/frames/frames.ts';
+import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { RouterContext } from '../context.ts';
+import type { Session } from '../session/session.ts';
+import { withdraw } from '../session/withdraw.ts';
+import { askEngine } from './ask-engines.ts';
+import type { RemoteEngine } from './remote-engine.ts';
+
+export const WORKERS_REPLACE = 'engine::workers::replace';
+
+/** Then the old engine is given up, or finds out itself. */
+const ANSWER_MS_MAX = 1_000;
+
+/** The engine of the cluster that gave the token. */
+export function engineOfToken({ remoteEngines }: RouterContext, token: string): RemoteEngine | undefined {
+  return [...remoteEngines].find(({ isUp, tokenEnd }) => isUp && token.endsWith(tokenEnd));
+}
+
+const HELD: ReadonlySet<WorkerFrame<RawJson>['type']> = new Set([
+  'registerfunction',
+  'unregisterfunction',
+  'registertrigger',
+  'unregistertrigger',
+  'registertriggertype',
+  'unregistertriggertype',
+]);
+
+/** Whether the frame waits until the old engine of the worker has answered. */
+export function isHeld({ heldRegistrations }: Session, frame: WorkerFrame<RawJson>): boolean {
+  if (heldRegistrations === undefined || !HELD.has(frame.type)) return false;
+  heldRegistrations.push(frame);
+  return true;
+}
+
+/** Ends the connection that the worker had at the other engine. `act`: carries out what was held meanwhile. */
+export function takeOver(
+  context: RouterContext,
+  session: Session,
+  { engine, reattach }: { readonly engine: RemoteEngine; readonly reattach: Reattach },
+  act: (frame: WorkerFrame<RawJson>) => void,
+): void {
+  session.heldRegistrations ??= [];
+  const { previous_worker_id, reattach_token } = reattach;
+  const payload = Payload.ofText(rawJson({ previous_worker_id, reattach_token }));
+  void askEngine(context, engine, WORKERS_REPLACE, payload, ANSWER_MS_MAX).then(({ result }) => {
+    const withdrawn = result === undefined ? undefined : readWithdrawn(result);
+    context.counters.count(withdrawn === undefined ? 'reattach.refused' : 'reattach.moved');
+    for (const id of withdrawn ?? []) {
+      // The bucket of registrations reports the same later.
+      engine.functions.delete(id);
+      context.functions.withdrawRemotely(id, engine);
+    }
+    const held = session.heldRegistrations ?? [];
+    session.heldRegistrations = undefined;
+    for (const frame of held) if (session.state === 'open') act(frame);
+  });
+}
+
+/** The worker is connected to another engine now. Returns the functions that no worker of this one offers any more. */
+export function replaceMoved(context: RouterContext, workerId: string, token: string): string[] | undefined {
+  const previous = context.sessions.get(workerId);
+  if (previous === undefined || !equalSecrets(token, previous.reattachToken)) return undefined;
+  const ids = [...previous.functions];
+  withdraw(context, previous, { code: CLOSE_CODES.replaced, reason: 'the worker connected to another engine' });
+  return ids.filter((id) => {
+    const entry = context.functions.get(id);
+    return entry?.kind !== 'worker' || entry.executors.length === 0;
+  });
+}
+
+function readWithdrawn(json: Uint8Array): string[] | undefined {
+  const answer = parseRawJson(rawTextOf(json));
+  if (typeof answer !== 'object' || answer === null || !('functions' in answer)) return undefined;
+  const { functions } = answer;
+  return Array.isArray(functions) ? functions.filter((id) => typeof id === 'string') : undefined;
+}
+
+function rawTextOf(json: Uint8Array): RawJson {
+  return asRawJson(Buffer.from(json).toString('latin1'));
+}
