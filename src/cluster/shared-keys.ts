@@ -7,7 +7,7 @@ import type { Bucket } from '../effects/nats/bucket.ts';
 export const KEY_KINDS = {
   /** Ticks of schedules that an engine runs or has run. */
   ticks: { lifetimeMs: 24 * 3_600_000 },
-  /** Until when the ticks of a schedule are settled. */
+  /** Until when the ticks of a schedule are settled, and when an alert rule last acted. */
   schedules: { lifetimeMs: undefined },
 } as const;
 
@@ -31,6 +31,14 @@ export class SharedKeys {
 
   async write(value: string, ...names: readonly string[]): Promise<void> {
     await this.#bucket.put(keyOf(names), value);
+  }
+
+  /**
+   * Replaces the value by that which `next` makes of it; `undefined` leaves it. False: it was left, or another engine
+   * replaced it meanwhile.
+   */
+  exchange(next: (value: string | undefined) => string | undefined, ...names: readonly string[]): Promise<boolean> {
+    return this.#bucket.exchange(keyOf(names), next);
   }
 }
 

@@ -61,6 +61,8 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: TASKS_AT_THE_DOOR,
+    // Otherwise a task that finds no free place goes to the end of the queue, after later ones.
+    stricterFIFO: true,
     atomics: isAwake ? 'disabled' : 'sync',
     env: environment(),
   });

@@ -96,6 +96,8 @@ export interface SharedKeysView {
   claim(...names: readonly string[]): Promise<boolean>;
   read(...names: readonly string[]): Promise<string | undefined>;
   write(value: string, ...names: readonly string[]): Promise<void>;
+  /** `next`: the new value, or `undefined` to leave it. Resolves with whether it was replaced by this engine. */
+  exchange(next: (value: string | undefined) => string | undefined, ...names: readonly string[]): Promise<boolean>;
 }
 
 /** The configuration that the engine runs on, and its file. */

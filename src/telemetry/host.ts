@@ -7,9 +7,10 @@ import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import { CallHistory } from '../core/telemetry/metrics/call-history.ts';
 import { EngineCounters } from '../core/telemetry/metrics/engine-counters.ts';
 import { EngineMetrics } from '../core/telemetry/metrics/engine-metrics.ts';
-import { windowValue } from '../core/telemetry/metrics/metric-list.ts';
+import { windowPart } from '../core/telemetry/metrics/metric-list.ts';
 import { metricName } from '../core/telemetry/metrics/metric-names.ts';
 import { MetricStore, type RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type { WindowPart } from '../core/telemetry/metrics/window-part.ts';
 import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import { PayloadStore } from '../core/telemetry/payloads/payload-store.ts';
 import type { DroppedTelemetry, OpenedBatch, TelemetryBatch } from '../core/telemetry/records/intake.ts';
@@ -230,13 +231,14 @@ export class TelemetryHost {
     const nowMs = this.#context.clock.nowMs();
     return windows.map(({ rule, metric, windowSeconds }) => {
       const startMs = nowMs - windowSeconds * 1_000;
-      return { rule, value: this.#windowValue(metric, startMs, nowMs) };
+      const part = this.#windowPart(metric, startMs, nowMs);
+      return { rule, ...(part !== undefined && { part }) };
     });
   }
 
-  #windowValue(metric: string, startMs: number, nowMs: number): number | undefined {
-    const own = this.#counters.windowValue(metric, startMs);
-    return own ?? (this.#metrics && windowValue(this.#metrics, metric, startMs, nowMs));
+  #windowPart(metric: string, startMs: number, nowMs: number): WindowPart | undefined {
+    const own = this.#counters.windowPart(metric, startMs);
+    return own ?? (this.#metrics && windowPart(this.#metrics, metric, startMs, nowMs));
   }
 
   async stop(withinMs: number): Promise<TelemetryAnswers['stop']> {

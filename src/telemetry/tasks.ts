@@ -3,6 +3,7 @@
 // Metric points pass through the router's thread on their way to the rollup thread: it forwards the bytes unread.
 
 import type { HistogramCounts, RolledPoint } from '../core/telemetry/metrics/metric-store.ts';
+import type { WindowPart } from '../core/telemetry/metrics/window-part.ts';
 import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import type {
   DroppedTelemetry,
@@ -104,7 +105,13 @@ export type AskAnswer = ArrayBuffer | { readonly error: ErrorBody };
 
 export interface Measured {
   readonly rule: string;
-  readonly value: number | undefined;
+  /** Absent: nothing was measured. */
+  readonly part?: WindowPart;
+}
+
+/** What an engine of a cluster measured for the alert rules of another. */
+export interface MeasuredAnswer {
+  readonly measured: readonly Measured[];
 }
 
 /** The answer to each task. */

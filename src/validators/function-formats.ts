@@ -22,7 +22,12 @@ import type {
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 import type { EmitPayload } from '../modules/events/bus.ts';
-import type { BaggageGetPayload, BaggageSetPayload, LogPayload } from '../modules/observability/payloads.ts';
+import type {
+  AlertsMeasurePayload,
+  BaggageGetPayload,
+  BaggageSetPayload,
+  LogPayload,
+} from '../modules/observability/payloads.ts';
 import type { AddWorker, NameWorker, ReadLogs, StopWorker } from '../modules/project-workers/payloads.ts';
 import type {
   GroupsPayload,
@@ -59,6 +64,7 @@ import type {
 export interface FunctionRequests {
   'engine::alerts::evaluate': NothingPayload;
   'engine::alerts::list': NothingPayload;
+  'engine::alerts::measure': AlertsMeasurePayload;
   'engine::baggage::get': BaggageGetPayload;
   'engine::baggage::get_all': NothingPayload;
   'engine::baggage::set': BaggageSetPayload;

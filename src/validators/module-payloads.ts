@@ -22,7 +22,12 @@ import type {
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 import type { EmitPayload, EventHeader, PublishPayload } from '../modules/events/bus.ts';
-import type { BaggageGetPayload, BaggageSetPayload, LogPayload } from '../modules/observability/payloads.ts';
+import type {
+  AlertsMeasurePayload,
+  BaggageGetPayload,
+  BaggageSetPayload,
+  LogPayload,
+} from '../modules/observability/payloads.ts';
 import type { AddWorker, NameWorker, ReadLogs, StopWorker } from '../modules/project-workers/payloads.ts';
 import type {
   GroupsPayload,
@@ -79,3 +84,4 @@ export const validateAddWorker = typia.createValidateEquals<AddWorker>();
 export const validateNameWorker = typia.createValidateEquals<NameWorker>();
 export const validateStopWorker = typia.createValidateEquals<StopWorker>();
 export const validateReadLogs = typia.createValidateEquals<ReadLogs>();
+export const validateAlertsMeasure = typia.createValidate<AlertsMeasurePayload>();

@@ -90,6 +90,24 @@ export class Bucket {
     }
   }
 
+  /**
+   * Replaces the value by that which `next` makes of it; `undefined` leaves it. False: it was left, or another engine
+   * replaced it meanwhile.
+   */
+  async exchange(key: string, next: (value: string | undefined) => string | undefined): Promise<boolean> {
+    const entry = await this.#kv.get(key);
+    const value = next(entry?.operation === 'PUT' ? entry.string() : undefined);
+    if (value === undefined) return false;
+    try {
+      if (entry === null) await this.#kv.create(key, value);
+      else await this.#kv.update(key, value, entry.revision);
+      return true;
+    } catch (error) {
+      if (this.isOutdated(error)) return false;
+      throw error;
+    }
+  }
+
   /** Rejects where the key has another revision. */
   async update(key: string, value: string, revision: number): Promise<number> {
     return await this.#kv.update(key, value, revision);

@@ -15,6 +15,7 @@ import {
   type AlertVerdict,
   NEVER_EVALUATED,
 } from '../../core/telemetry/metrics/alert-rules.ts';
+import { valueOfParts } from '../../core/telemetry/metrics/window-part.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { OutgoingClient } from '../../effects/outgoing.ts';
@@ -24,10 +25,15 @@ import type { BuiltinDefinition } from '../../router/builtin.ts';
 import { errorLine } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
+import type { AlertTurns } from './alert-turns.ts';
 
 export interface AlertsOptions {
   readonly rules: readonly AlertRule[];
   readonly measure: (windows: readonly MetricWindow[]) => Promise<readonly Measured[]>;
+  /** What the other engines of a cluster measured. Absent: the engine is alone. */
+  readonly measureElsewhere?: ((windows: readonly MetricWindow[]) => Promise<readonly Measured[]>) | undefined;
+  /** Of the engines of a cluster one acts. */
+  readonly turns?: Pick<AlertTurns, 'take'> | undefined;
   readonly evaluate: (inputs: readonly AlertInput[], nowMs: number) => Promise<readonly AlertVerdict[]>;
   readonly router: Pick<RouterPort, 'call' | 'count' | 'nowMs'>;
   readonly outgoing: Pick<OutgoingClient, 'send'>;
@@ -94,24 +100,43 @@ export class Alerts {
   }
 
   async #evaluateOnce(): Promise<TriggeredAlert[]> {
-    const { measure, evaluate, router } = this.#options;
+    const { evaluate, router } = this.#options;
     const rules = this.#rules;
     if (rules.length === 0) return [];
     const windows = rules.map(({ name, metric, windowSeconds }) => ({ rule: name, metric, windowSeconds }));
-    const values = new Map((await measure(windows)).map(({ rule, value }) => [rule, value]));
+    const values = await this.#valuesOf(windows);
     const inputs = rules.map((rule) => ({ rule, state: this.#stateOf(rule), value: values.get(rule.name) }));
     const verdicts = new Map((await evaluate(inputs, router.nowMs)).map((verdict) => [verdict.name, verdict]));
     const firing: TriggeredAlert[] = [];
     for (const rule of rules) {
       const verdict = verdicts.get(rule.name);
       if (verdict === undefined) continue;
-      this.#states.set(rule.name, verdict.state);
-      const alert = triggeredAlert(rule, verdict.state);
+      const turn = verdict.acts ? await this.#takeTurn(rule) : false;
+      const { state } = verdict;
+      this.#states.set(rule.name, typeof turn === 'number' ? { ...state, lastTriggered: turn } : state);
+      const alert = triggeredAlert(rule, state);
       if (alert === undefined) continue;
       firing.push(alert);
-      if (verdict.acts) this.#act(rule.action, alert);
+      if (turn === true) this.#act(rule.action, alert);
     }
     return firing;
+  }
+
+  async #valuesOf(windows: readonly MetricWindow[]): Promise<ReadonlyMap<string, number | undefined>> {
+    const { measure, measureElsewhere } = this.#options;
+    const measured = (await Promise.all([measure(windows), measureElsewhere?.(windows) ?? []])).flat();
+    return new Map(
+      windows.map(({ rule }) => {
+        const parts = measured.flatMap((one) => (one.rule === rule && one.part !== undefined ? [one.part] : []));
+        return [rule, valueOfParts(parts)];
+      }),
+    );
+  }
+
+  /** Whether this engine acts. Otherwise: when another one last did. */
+  async #takeTurn(rule: AlertRule): Promise<true | number> {
+    const { turns, router } = this.#options;
+    return turns === undefined ? true : await turns.take(rule, router.nowMs);
   }
 
   #stateOf({ name }: AlertRule): AlertState {

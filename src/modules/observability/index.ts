@@ -12,6 +12,7 @@ import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
 import { isExported, isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import { Collector } from '../../core/telemetry/spans/collector.ts';
 import { TelemetryClient } from '../../telemetry/client.ts';
+import type { MetricWindow } from '../../telemetry/tasks.ts';
 import {
   type ComponentHealth,
   defineModule,
@@ -19,6 +20,8 @@ import {
   type ModuleContext,
   type ModuleHealth,
 } from '../module.ts';
+import { alertsMeasure, measureElsewhere } from './alert-sums.ts';
+import { AlertTurns } from './alert-turns.ts';
 import { Alerts, alertFunctions } from './alerts.ts';
 import { type OtelConfig, otelDeclaration } from './config.ts';
 import { baggageFunctions, logFunctions, threadFunctions } from './functions.ts';
@@ -39,9 +42,14 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const triggers = new LogTriggers({ router, clock, random, logger });
   const client = createClient(context, () => settings, identity, triggers);
   const collector = createCollector(context, settings, client);
+  const noteLostTurn = (alert: string, error: unknown) =>
+    logger.warn('An alert acts although other engines may act, too', { alert, error: String(error) });
+  const measure = (windows: readonly MetricWindow[]) => client.measure(windows, () => collector.flush());
   const alerts = new Alerts({
     rules: settings.alerts,
-    measure: (windows) => client.measure(windows, () => collector.flush()),
+    measure,
+    measureElsewhere: measureElsewhere(router),
+    turns: context.cluster && new AlertTurns(context.cluster, noteLostTurn),
     evaluate: context.threads.evaluateAlerts,
     ...{ router, outgoing: context.outgoing, clock, logger },
   });
@@ -55,6 +63,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
       ...baggageFunctions,
       ...threadFunctions(client, collector, router),
       ...alertFunctions(alerts, router),
+      alertsMeasure(measure),
       samplingRules(() => settings, router),
     ],
     triggerTypes: [triggers],

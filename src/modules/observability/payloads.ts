@@ -8,6 +8,10 @@ export interface LogPayload {
   service_name?: string | null;
 }
 
+export interface AlertsMeasurePayload {
+  windows: { rule: string; metric: string; window_seconds: number }[];
+}
+
 export interface BaggageGetPayload {
   key: string;
 }

@@ -85,6 +85,22 @@ describe.skipIf(NO_NATS_SERVER)('a bucket', () => {
     expect(await bucket.read('a')).toBeUndefined();
   });
 
+  test('[CL36] replaces a value only if no other engine has replaced it meanwhile', async () => {
+    await using opened = await open();
+    const { bucket } = opened;
+    const add = (value: string | undefined): string => String(Number(value ?? 0) + 1);
+    const replaced: boolean[] = [];
+    for (let round = 0; round < 5; round++) {
+      replaced.push(...(await Promise.all(Array.from({ length: 8 }, () => bucket.exchange('count', add)))));
+    }
+    expect(replaced).toContain(false);
+    expect(Number(await bucket.read('count'))).toBe(replaced.filter(Boolean).length);
+    await bucket.delete('count');
+    expect(await bucket.exchange('count', () => undefined)).toBe(false);
+    expect(await bucket.exchange('count', (value) => value ?? 'new')).toBe(true);
+    expect(await bucket.read('count')).toBe('new');
+  });
+
   test('[CL5] removes the marker of a deleted key after 10 minutes, and nothing that was written to it since', async () => {
     await using opened = await open();
     const { bucket } = opened;

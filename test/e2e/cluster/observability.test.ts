@@ -150,3 +150,33 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
     });
   });
 });
+
+describe.skipIf(NO_NATS_SERVER)('an alert rule of two engines', () => {
+  test('[CL36] compares the sum of both, and acts once', async () => {
+    const rule = `{name: failures, metric: svc.invocations.error, threshold: 5, operator: '>', window_seconds: 60,
+        cooldown_seconds: 600, action: {type: function, path: 'alerts::note'}}`;
+    await using pair = await startClusterPair({
+      workers: `  - name: svc-observability
+    config: {enabled: true, exporter: memory, alerts: [${rule}]}
+`,
+    });
+    const workers = [connect(pair.a.url), connect(pair.b.url)];
+    const noted: { value: number }[] = [];
+    workers[1]?.registerFunction('alerts::note', (alert: { value: number }) => void noted.push(alert));
+    for (const [index, worker] of workers.entries()) {
+      worker.registerFunction(`fails::at${index}`, () => Promise.reject(new Error('always')));
+      await waitForEngines(worker, 1);
+      await waitForFunction(worker, 'alerts::note');
+      for (let call = 0; call < 4; call++) await worker.trigger(`fails::at${index}`, {}).catch(() => {});
+    }
+    for (const worker of workers) await worker.trigger('engine::alerts::evaluate', {});
+    for (const worker of workers) {
+      const { alerts } = await worker.trigger<unknown, { alerts: { firing: boolean; current_value: number }[] }>({
+        ...{ function_id: 'engine::alerts::list', payload: {} },
+      });
+      expect(alerts).toMatchObject([{ firing: true, current_value: 8 }]);
+    }
+    await waitFor('the alert has arrived', () => noted.length > 0);
+    expect(noted).toMatchObject([{ value: 8 }]);
+  });
+});

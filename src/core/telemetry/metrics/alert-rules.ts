@@ -87,7 +87,7 @@ function evaluate(rule: AlertRule, state: AlertState, value: number | undefined,
 }
 
 /** A clock that was set back must not silence a rule for the length of the jump: the cooldown restarts then. */
-function isCool(lastTriggered: number | undefined, cooldownMs: number, nowMs: number): boolean {
+export function isCool(lastTriggered: number | undefined, cooldownMs: number, nowMs: number): boolean {
   return lastTriggered === undefined || nowMs - lastTriggered >= cooldownMs || lastTriggered - nowMs > cooldownMs;
 }
 

@@ -6,6 +6,7 @@ import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCo
 import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
 import { percentileOfBuckets } from './engine-metrics.ts';
 import { metricName } from './metric-names.ts';
+import type { WindowPart } from './window-part.ts';
 
 export interface DurationSummary {
   readonly avg_duration_ms: number;
@@ -95,16 +96,16 @@ export class EngineCounters {
     };
   }
 
-  /** The value that an alert rule compares; undefined for a name that is none of these. */
-  windowValue(metric: string, startMs: number): number | undefined {
+  /** What an alert rule compares; undefined for a name that is none of these. */
+  windowPart(metric: string, startMs: number): WindowPart | undefined {
     const name = metricName(metric, 'svc');
-    if (name === ACTIVE) return this.workers.active;
+    if (name === ACTIVE) return { sum: this.workers.active };
     const counter = COUNTERS.find((known) => known === name);
     if (counter === undefined) return undefined;
     // A reading covers the time until it was taken; after the last one nothing has changed.
     const now = this.#values();
     const before = this.#past.find(({ timeMs }) => timeMs > startMs)?.values ?? now;
-    return now[counter] - before[counter];
+    return { sum: now[counter] - before[counter] };
   }
 
   #values(): Values {

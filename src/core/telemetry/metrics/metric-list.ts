@@ -4,6 +4,7 @@ import type { MetricRecord } from '../records/records.ts';
 import { Aggregate, type AggregateRow } from './aggregate.ts';
 import { isMetric } from './metric-names.ts';
 import type { MetricStore, Series, StoredPoint } from './metric-store.ts';
+import type { WindowPart } from './window-part.ts';
 
 export interface MetricFilter {
   readonly name: string | undefined;
@@ -56,8 +57,8 @@ export function aggregateMetrics(
     .map(({ name, startMs, aggregate }) => aggregate.row(name, startMs, startMs + intervalMs));
 }
 
-/** The value that an alert compares: the increase of counters, the average of gauges, the mean of histograms. */
-export function windowValue(store: MetricStore, name: string, startMs: number, nowMs: number): number | undefined {
+/** What an alert compares: the increase of counters, the average of gauges, the mean of histograms. */
+export function windowPart(store: MetricStore, name: string, startMs: number, nowMs: number): WindowPart | undefined {
   const windows = new Map<Series, SeriesWindow>();
   const isWanted = isMetric(name);
   const startNano = startMs * 1e6;
@@ -74,8 +75,9 @@ export function windowValue(store: MetricStore, name: string, startMs: number, n
   const [first] = measured;
   if (first === undefined) return undefined;
   const type = first[0].description.metric_type;
-  if (type === 'counter') return measured.reduce((sum, [series, window]) => sum + risen(series, window, startNano), 0);
-  return type === 'histogram' ? meanOfHistograms(measured, startNano) : meanOfGauges(measured);
+  if (type === 'histogram') return partOfHistograms(measured, startNano);
+  if (type !== 'counter') return partOfGauges(measured);
+  return { sum: measured.reduce((sum, [series, window]) => sum + risen(series, window, startNano), 0) };
 }
 
 interface SeriesWindow {
@@ -107,12 +109,12 @@ function baseOf({ before, within }: SeriesWindow, startNano: number): StoredPoin
   return before ?? ((first?.start_time_unix_nano ?? startNano) < startNano ? first : undefined);
 }
 
-function meanOfGauges(measured: readonly [Series, SeriesWindow][]): number {
+function partOfGauges(measured: readonly [Series, SeriesWindow][]): WindowPart {
   const values = measured.flatMap(([, { within }]) => within.map(countOf));
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { sum: values.reduce((sum, value) => sum + value, 0), count: values.length };
 }
 
-function meanOfHistograms(measured: readonly [Series, SeriesWindow][], startNano: number): number | undefined {
+function partOfHistograms(measured: readonly [Series, SeriesWindow][], startNano: number): WindowPart | undefined {
   let count = 0;
   let sum = 0;
   for (const [{ description }, window] of measured) {
@@ -124,7 +126,7 @@ function meanOfHistograms(measured: readonly [Series, SeriesWindow][], startNano
       last = point;
     }
   }
-  return count === 0 ? undefined : sum / count;
+  return count === 0 ? undefined : { sum, count };
 }
 
 function countOf(point: StoredPoint['point']): number {

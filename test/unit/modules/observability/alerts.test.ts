@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { type AlertRule, evaluateAlerts } from '../../../../src/core/telemetry/metrics/alert-rules.ts';
 import { createLogger } from '../../../../src/effects/logger.ts';
-import { Alerts, Webhooks } from '../../../../src/modules/observability/alerts.ts';
+import { AlertTurns } from '../../../../src/modules/observability/alert-turns.ts';
+import { Alerts, type AlertsOptions, Webhooks } from '../../../../src/modules/observability/alerts.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 const RULE: AlertRule = {
@@ -40,17 +41,73 @@ test('[O4] only one of several simultaneous evaluations runs actions', async () 
   expect(fired()).toBe(1);
 });
 
-function alertsOf(rules: readonly AlertRule[]) {
+test('[CL36] a rule compares the sum of what the engines measured, and the mean over all of them', async () => {
+  const measureElsewhere = async () => [
+    { rule: RULE.name, part: { sum: 7 } },
+    { rule: 'mean', part: { sum: 90, count: 9 } },
+    { rule: 'mean' },
+  ];
+  const mean: AlertRule = { ...RULE, name: 'mean' };
+  const measure = async () => [
+    { rule: RULE.name, part: { sum: 5 } },
+    { rule: 'mean', part: { sum: 30, count: 1 } },
+  ];
+  const { alerts } = alertsOf([RULE, mean], { measure, measureElsewhere });
+  await alerts.evaluate();
+  expect(alerts.list().alerts.map(({ current_value: value }) => value)).toEqual([12, 12]);
+});
+
+test('[CL36] of several engines one acts, also after the cooldown, and each when the turns cannot be taken', async () => {
+  const cluster = sharedKeys();
+  const engines = [1, 2, 3].map(() => alertsOf([RULE], { turns: new AlertTurns(cluster, () => {}) }));
+  const fired = () => engines.reduce((sum, engine) => sum + engine.fired(), 0);
+  await Promise.all(engines.map(({ alerts }) => alerts.evaluate()));
+  expect(fired()).toBe(1);
+  for (const { clock } of engines) clock.advance(RULE.cooldownSeconds * 1_000);
+  for (const { alerts } of engines) await alerts.evaluate();
+  expect(fired()).toBe(2);
+  for (const { alerts } of engines) {
+    expect(alerts.list().alerts.map(({ last_triggered: at }) => at)).toEqual([engines[0]?.clock.nowMs()]);
+  }
+  cluster.isAway = true;
+  for (const { clock } of engines) clock.advance(RULE.cooldownSeconds * 1_000);
+  for (const { alerts } of engines) await alerts.evaluate();
+  expect(fired()).toBe(5);
+});
+
+/** Keys that several engines share, in the memory of the test. */
+function sharedKeys() {
+  const values = new Map<string, string>();
+  const shared = {
+    isAway: false,
+    keys: async () => ({
+      claim: async () => true,
+      read: async () => undefined,
+      write: async () => {},
+      async exchange(next: (value: string | undefined) => string | undefined, ...names: readonly string[]) {
+        if (shared.isAway) throw new Error('NATS is away');
+        const key = names.join();
+        const value = next(values.get(key));
+        if (value !== undefined) values.set(key, value);
+        return value !== undefined;
+      },
+    }),
+  };
+  return shared;
+}
+
+function alertsOf(rules: readonly AlertRule[], more: Partial<AlertsOptions> = {}) {
   const { clock, port, context } = new EngineInMemory();
   const lines: string[] = [];
   const logger = createLogger({ level: 'warn', format: 'default', clock, write: (line) => lines.push(line) });
   const alerts = new Alerts({
     rules,
-    measure: async (windows) => windows.map(({ rule }) => ({ rule, value: 5 })),
+    measure: async (windows) => windows.map(({ rule }) => ({ rule, part: { sum: 5 } })),
     evaluate: async (inputs, nowMs) => evaluateAlerts(inputs, nowMs),
     router: port,
     outgoing: context.outgoing,
     ...{ clock, logger },
+    ...more,
   });
   return { alerts, clock, fired: () => lines.filter((line) => line.includes('An alert fires')).length };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { EngineCounters } from '../../../../../src/core/telemetry/metrics/engine-counters.ts';
-import { listMetrics, windowValue } from '../../../../../src/core/telemetry/metrics/metric-list.ts';
+import { listMetrics, windowPart } from '../../../../../src/core/telemetry/metrics/metric-list.ts';
 import { LABEL_SETS_MAX, MetricStore } from '../../../../../src/core/telemetry/metrics/metric-store.ts';
+import { valueOfParts } from '../../../../../src/core/telemetry/metrics/window-part.ts';
 import { DURATION_BOUNDS_MS } from '../../../../../src/core/telemetry/records/intake.ts';
 import type { MetricRecord } from '../../../../../src/core/telemetry/records/records.ts';
 import { histogramPoint, metricRecord, START_NANO } from '../../../../support/telemetry/telemetry-records.ts';
@@ -54,7 +55,8 @@ describe('the value that an alert compares', () => {
   const value = (metric: MetricRecord, fromMs: number, toMs = 100_000) => {
     const { store } = newStore();
     store.add(metric);
-    return windowValue(store, metric.name, START_MS + fromMs, START_MS + toMs);
+    const part = windowPart(store, metric.name, START_MS + fromMs, START_MS + toMs);
+    return valueOfParts(part === undefined ? [] : [part]);
   };
 
   test('is the increase of a counter within the window, across restarts of its worker', () => {
@@ -134,10 +136,10 @@ describe('the value that an alert compares', () => {
     const workers = { spawns: 0, deaths: 0 };
     counters.add(failed(3), workers, 1_000);
     counters.add(failed(2), workers, 100_000);
-    expect(counters.windowValue('svc.invocations.error', 50_000)).toBe(2);
-    expect(counters.windowValue('svc.invocations.error', 500)).toBe(5);
-    expect(counters.windowValue('svc.invocations.error', 150_000)).toBe(0);
-    expect(counters.windowValue('shop.orders', 0)).toBeUndefined();
+    expect(counters.windowPart('svc.invocations.error', 50_000)?.sum).toBe(2);
+    expect(counters.windowPart('svc.invocations.error', 500)?.sum).toBe(5);
+    expect(counters.windowPart('svc.invocations.error', 150_000)?.sum).toBe(0);
+    expect(counters.windowPart('shop.orders', 0)).toBeUndefined();
   });
 
   test('of an engine counter covers a day, whichever rules existed at the start', () => {
@@ -146,8 +148,10 @@ describe('the value that an alert compares', () => {
     const dayS = 86_400;
     for (let atS = 1; atS <= dayS; atS += 10) counters.add([], workers, atS * 1_000);
     const times = Math.ceil(dayS / 10);
-    expect(counters.windowValue('svc.workers.spawns', 0)).toBe(times);
+    expect(counters.windowPart('svc.workers.spawns', 0)?.sum).toBe(times);
     // Long ago it is known to within a minute.
-    expect(Math.abs((counters.windowValue('svc.workers.spawns', (dayS / 2) * 1_000) ?? 0) - times / 2)).toBeLessThan(8);
+    expect(
+      Math.abs((counters.windowPart('svc.workers.spawns', (dayS / 2) * 1_000)?.sum ?? 0) - times / 2),
+    ).toBeLessThan(8);
   });
 });
