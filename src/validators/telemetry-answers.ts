@@ -13,6 +13,7 @@ export const telemetryAnswers = {
   'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),
   'engine::logs::histogram': typia.createIs<TelemetryAnswers['engine::logs::histogram']>(),
   'engine::traces::facets': typia.createIs<TelemetryAnswers['engine::traces::facets']>(),
+  'engine::metrics::list': typia.createIs<TelemetryAnswers['engine::metrics::list']>(),
   'engine::metrics::calls': typia.createIs<TelemetryAnswers['engine::metrics::calls']>(),
   'engine::metrics::jobs': typia.createIs<TelemetryAnswers['engine::metrics::jobs']>(),
 };

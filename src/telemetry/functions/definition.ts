@@ -3,11 +3,11 @@
 
 import type { ListedLog, LogHistogram, LogPage, ServiceCount } from '../../core/telemetry/logs/log-list.ts';
 import type { LogStore } from '../../core/telemetry/logs/log-store.ts';
-import type { AggregateRow } from '../../core/telemetry/metrics/aggregate.ts';
 import type { CallsAnswer, JobsAnswer } from '../../core/telemetry/metrics/call-answers.ts';
 import type { CallHistory } from '../../core/telemetry/metrics/call-history.ts';
-import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
-import type { EngineMetrics, FunctionTotals } from '../../core/telemetry/metrics/engine-metrics.ts';
+import type { EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
+import type { EngineMetrics } from '../../core/telemetry/metrics/engine-metrics.ts';
+import type { EngineAndWorkerMetrics } from '../../core/telemetry/metrics/merge-metrics.ts';
 import type { MetricStore } from '../../core/telemetry/metrics/metric-store.ts';
 import type { RollupList } from '../../core/telemetry/metrics/rollup.ts';
 import type { PayloadStore } from '../../core/telemetry/payloads/payload-store.ts';
@@ -42,7 +42,7 @@ export interface TelemetryAnswers {
     Merged;
   'engine::logs::histogram': LogHistogram & Merged;
   'engine::logs::context': { logs: readonly ListedLog[]; log_id: number };
-  'engine::metrics::list': EngineAndWorkerMetrics;
+  'engine::metrics::list': EngineAndWorkerMetrics & Merged;
   'engine::metrics::calls': CallsAnswer & Merged;
   'engine::metrics::jobs': JobsAnswer & Merged;
   'engine::metrics::prometheus': { text: string };
@@ -75,19 +75,6 @@ interface SpanGroups {
   /** The time from which on all spans are stored. */
   since_ms: number | null;
   storage: { spans: number; bytes: number };
-}
-
-interface EngineAndWorkerMetrics {
-  engine_metrics: {
-    invocations: EngineCounters['invocations'] & { by_function: Record<string, number> };
-    functions: readonly FunctionTotals[];
-    workers: EngineCounters['workers'];
-    performance: DurationSummary;
-  };
-  sdk_metrics: MetricRecord[];
-  aggregated_metrics?: AggregateRow[];
-  timestamp: number;
-  query?: unknown;
 }
 
 /** A store that is undefined is not kept: its records are exported only, or dropped. */
@@ -150,6 +137,7 @@ export const MERGED_FUNCTIONS = [
   'engine::logs::search',
   'engine::logs::histogram',
   'engine::traces::facets',
+  'engine::metrics::list',
   'engine::metrics::calls',
   'engine::metrics::jobs',
 ] as const satisfies readonly FunctionId[];

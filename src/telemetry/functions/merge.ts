@@ -5,6 +5,7 @@ import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import type { ListedLog } from '../../core/telemetry/logs/log-list.ts';
 import { mergedHistogram } from '../../core/telemetry/logs/merge-histograms.ts';
 import { mergedCalls, mergedJobs } from '../../core/telemetry/metrics/merge-calls.ts';
+import { mergedMetrics } from '../../core/telemetry/metrics/merge-metrics.ts';
 import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
 import { mergedFacets } from '../../core/telemetry/spans/merge-facets.ts';
 import { compareRows, type TraceRow } from '../../core/telemetry/spans/trace-list.ts';
@@ -112,6 +113,12 @@ const MERGES: Readonly<Record<(typeof MERGED_FUNCTIONS)[number], Merge>> = {
       services: [...new Set(answers.flatMap(({ services }) => services))].sort(),
     };
   }),
+  'engine::metrics::list': mergedBy(telemetryAnswers['engine::metrics::list'], ([first, ...rest]) =>
+    mergedMetrics(
+      first.answer,
+      rest.map(({ answer }) => answer),
+    ),
+  ),
   'engine::metrics::calls': mergedBy(telemetryAnswers['engine::metrics::calls'], ([first, ...rest]) =>
     mergedCalls([first.answer, ...rest.map(({ answer }) => answer)]),
   ),

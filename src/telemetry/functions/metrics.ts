@@ -2,7 +2,7 @@
 // Prometheus. The HTTP port calls it for `/metrics`.
 
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
-import type { DurationSummary, EngineCounters } from '../../core/telemetry/metrics/engine-counters.ts';
+import { countDurations, type DurationSummary, summaryOf } from '../../core/telemetry/metrics/durations.ts';
 import {
   AGGREGATES_MAX,
   aggregateMetrics,
@@ -53,34 +53,41 @@ function aggregatesOf({ metrics }: TelemetryStores, filter: MetricFilter, interv
   return rows.length > 0 && { aggregated_metrics: rows };
 }
 
-function engineMetrics({ counters, functions, spans, nowMs }: TelemetryStores, filter: MetricFilter) {
-  const totals = functions.functionTotals();
+function engineMetrics(stores: TelemetryStores, filter: MetricFilter) {
+  const { counters, functions, isPart } = stores;
+  const totals = functions.functionTotals(isPart);
   const byFunction = totals.map(({ function_id: id, ok, error, deferred }) => [id, ok + error + deferred]);
   return {
     invocations: { ...counters.invocations, by_function: Object.fromEntries(byFunction) },
     functions: totals,
     workers: counters.workers,
-    performance: performanceOf(counters, spans, filter, nowMs),
+    performance: performanceOf(stores, filter),
   };
 }
 
 /** From the spans of calls where they are kept; otherwise from the counts, which have only one time range. */
-function performanceOf(
-  counters: EngineCounters,
-  spans: SpanStore | undefined,
-  { startTime = 0, endTime = Number.POSITIVE_INFINITY }: MetricFilter,
-  nowMs: number,
-): DurationSummary {
-  const durations: number[] = [];
-  for (const trace of spans?.traces() ?? []) {
+function performanceOf({ counters, spans, nowMs, isPart }: TelemetryStores, filter: MetricFilter) {
+  const durationsMs = spans === undefined ? [] : durationsIn(spans, filter, nowMs);
+  if (!isPart && durationsMs.length > 0) return exactSummaryOf(durationsMs);
+  const durations = durationsMs.length === 0 ? counters.durations : countDurations(durationsMs);
+  return { ...summaryOf(durations), ...(isPart && { durations }) };
+}
+
+function durationsIn(spans: SpanStore, filter: MetricFilter, nowMs: number): number[] {
+  const { startTime = 0, endTime = Number.POSITIVE_INFINITY } = filter;
+  const durationsMs: number[] = [];
+  for (const trace of spans.traces()) {
     for (const { record } of trace.spans.values()) {
       if (record.pending === true || !record.name.startsWith('call ')) continue;
       const endMs = record.end_time_unix_nano / 1e6;
-      if (endMs >= startTime && endMs <= endTime) durations.push(durationMs(record, nowMs));
+      if (endMs >= startTime && endMs <= endTime) durationsMs.push(durationMs(record, nowMs));
     }
   }
-  if (durations.length === 0) return counters.durations() ?? NOTHING_RAN;
-  const sorted = Float64Array.from(durations).sort();
+  return durationsMs;
+}
+
+function exactSummaryOf(durationsMs: readonly number[]): DurationSummary {
+  const sorted = Float64Array.from(durationsMs).sort();
   return {
     avg_duration_ms: sorted.reduce((sum, duration) => sum + duration, 0) / sorted.length,
     p50_duration_ms: percentile(sorted, 0.5),
@@ -90,15 +97,6 @@ function performanceOf(
     max_duration_ms: sorted.at(-1) ?? 0,
   };
 }
-
-const NOTHING_RAN: DurationSummary = {
-  avg_duration_ms: 0,
-  p50_duration_ms: 0,
-  p95_duration_ms: 0,
-  p99_duration_ms: 0,
-  min_duration_ms: 0,
-  max_duration_ms: 0,
-};
 
 /** Older points are from workers that have left or no longer measure. */
 const POINTS_MS = 5 * 60_000;

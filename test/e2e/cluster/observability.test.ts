@@ -10,6 +10,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 type CallsAnswer = TelemetryAnswers['engine::metrics::calls'];
+type MetricsAnswer = TelemetryAnswers['engine::metrics::list'];
 type LogHistogram = TelemetryAnswers['engine::logs::histogram'];
 type Facet = TelemetryAnswers['engine::traces::facets']['facets'][number];
 
@@ -105,6 +106,11 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
         const calls = new Map(functions.map((row) => [row.function_id, row]));
         const counted = [calls.get('near::order')?.calls, calls.get('far::price')?.calls];
         return JSON.stringify(counted) === '[1,1]' && total.calls >= 2 && calls.get('far::price')?.p50_ms !== null;
+      });
+      await waitFor('the metrics of both are listed', async () => {
+        const { engine_metrics: all } = await worker.trigger<unknown, MetricsAnswer>('engine::metrics::list', {});
+        const { by_function: calls } = all.invocations;
+        return calls['near::order'] === 1 && calls['far::price'] === 1 && all.performance.p50_duration_ms > 0;
       });
       await waitFor('the records of both are counted', async () => {
         const { buckets } = await worker.trigger<unknown, LogHistogram>('engine::logs::histogram', {

@@ -56,9 +56,11 @@ export interface CallSample {
 }
 
 const QUEUES_MAX = 50;
+const POINTS_MS = 60_000;
 
 export async function sampleCalls(engine: EngineConnection, atMs: number): Promise<CallSample> {
-  const answer = await engine.call('engine::metrics::list', {});
+  // The points of a minute: workers report each fifteen seconds, and a cluster sends the points of all engines.
+  const answer = await engine.call('engine::metrics::list', { start_time: Date.now() - POINTS_MS });
   const engineMetrics = isRecord(answer) && isRecord(answer.engine_metrics) ? answer.engine_metrics : {};
   const counts = recordsIn(engineMetrics, 'functions').map((row) => {
     const [ok, error, deferred] = ['ok', 'error', 'deferred'].map((name) => numberIn(row, name) ?? 0);

@@ -1,7 +1,7 @@
 // Counts of calls in one stretch of time, and what is shown of them.
 
 import { type CallCounts, DURATION_BOUNDS_MS } from '../records/intake.ts';
-import { percentileOfBuckets } from './engine-metrics.ts';
+import { percentileOfBuckets } from './durations.ts';
 
 /** What `add` counts: `CallCounts` of functions, or calls without durations. */
 export type CallsOf = Pick<CallCounts, 'ok' | 'error' | 'deferred'> &

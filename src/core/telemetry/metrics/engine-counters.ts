@@ -2,20 +2,11 @@
 // within their window, so its past is kept for the longest possible window: rules come and change while the engine
 // runs. Counts of each function are in `engine-metrics.ts`.
 
-import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from '../records/intake.ts';
+import type { CallCounts, DurationCounts, WorkerCounts } from '../records/intake.ts';
 import { ALERT_WINDOW_SECONDS_MAX } from './alert-rules.ts';
-import { percentileOfBuckets } from './engine-metrics.ts';
+import { NO_DURATIONS, sumOfDurations } from './durations.ts';
 import { metricName } from './metric-names.ts';
 import type { WindowPart } from './window-part.ts';
-
-export interface DurationSummary {
-  readonly avg_duration_ms: number;
-  readonly p50_duration_ms: number;
-  readonly p95_duration_ms: number;
-  readonly p99_duration_ms: number;
-  readonly min_duration_ms: number;
-  readonly max_duration_ms: number;
-}
 
 const COUNTERS = [
   'svc.invocations.total',
@@ -56,7 +47,7 @@ export class EngineCounters {
   #deferred = 0;
   #spawns = 0;
   #deaths = 0;
-  #durations: DurationCounts = { count: 0, sum: 0, min: 0, max: 0, buckets: DURATION_BOUNDS_MS.map(() => 0).concat(0) };
+  #durations = NO_DURATIONS;
   /** The readings just before that time, oldest first. */
   #past: Moment[] = [];
 
@@ -75,25 +66,15 @@ export class EngineCounters {
       this.#success += counts.ok;
       this.#error += counts.error;
       this.#deferred += counts.deferred;
-      this.#durations = sumOf(sumOf(this.#durations, counts.okDurations), counts.errorDurations);
+      this.#durations = sumOfDurations(sumOfDurations(this.#durations, counts.okDurations), counts.errorDurations);
     }
     this.#spawns += spawns;
     this.#deaths += deaths;
   }
 
-  /** Of all calls that ended; undefined while there was none. */
-  durations(): DurationSummary | undefined {
-    const { count, sum, min, max, buckets } = this.#durations;
-    if (count === 0) return undefined;
-    const at = (share: number): number => Math.max(min, percentileOfBuckets(buckets, max, share) ?? max);
-    return {
-      avg_duration_ms: sum / count,
-      p50_duration_ms: at(0.5),
-      p95_duration_ms: at(0.95),
-      p99_duration_ms: at(0.99),
-      min_duration_ms: min,
-      max_duration_ms: max,
-    };
+  /** Of all calls that ended. */
+  get durations(): DurationCounts {
+    return this.#durations;
   }
 
   /** What an alert rule compares; undefined for a name that is none of these. */
@@ -137,15 +118,4 @@ function thinOut(past: readonly Moment[], nowMs: number): Moment[] {
     keptMs = timeMs;
     return true;
   });
-}
-
-function sumOf(one: DurationCounts, other: DurationCounts): DurationCounts {
-  if (other.count === 0) return one;
-  return {
-    count: one.count + other.count,
-    sum: one.sum + other.sum,
-    min: one.count === 0 ? other.min : Math.min(one.min, other.min),
-    max: Math.max(one.max, other.max),
-    buckets: one.buckets.map((count, index) => count + (other.buckets[index] ?? 0)),
-  };
 }

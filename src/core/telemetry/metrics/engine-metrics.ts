@@ -4,6 +4,7 @@
 import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts, type WorkerCounts } from '../records/intake.ts';
 import type { Attributes, HistogramPoint, MetricRecord, MetricType, NumberPoint } from '../records/records.ts';
 import { CODES_MAX, OTHER_CODE } from './call-stats.ts';
+import { NO_DURATIONS, percentileOfBuckets, sumOfDurations } from './durations.ts';
 import { type EmittedPrefix, metricName } from './metric-names.ts';
 
 /** Calls of one function since the start. */
@@ -17,6 +18,8 @@ export interface FunctionTotals {
   readonly p95_duration_ms: number | null;
   readonly p99_duration_ms: number | null;
   readonly errors: Readonly<Record<string, number>>;
+  /** For the engine that merges the answer. */
+  readonly durations?: DurationCounts;
 }
 
 /** Figures that are only known when they are requested. */
@@ -38,8 +41,8 @@ export class EngineMetrics {
     this.#deaths += workers.deaths;
   }
 
-  functionTotals(): FunctionTotals[] {
-    return [...this.#functions.values()].map((sums) => sums.totals());
+  functionTotals(withDurations: boolean): FunctionTotals[] {
+    return [...this.#functions.values()].map((sums) => sums.totals(withDurations));
   }
 
   /** Every point has this time: the counts are current. */
@@ -121,8 +124,8 @@ export class EngineMetrics {
 /** Bounded like its source (`call-stats.ts`), except that every batch may bring other codes. */
 class FunctionSums {
   readonly functionId: string;
-  readonly ok = new DurationSums();
-  readonly error = new DurationSums();
+  ok = NO_DURATIONS;
+  error = NO_DURATIONS;
   readonly errors = new Map<string, number>();
   #deferred = 0;
 
@@ -131,8 +134,8 @@ class FunctionSums {
   }
 
   add(counts: CallCounts): void {
-    this.ok.add(counts.okDurations);
-    this.error.add(counts.errorDurations);
+    this.ok = sumOfDurations(this.ok, counts.okDurations);
+    this.error = sumOfDurations(this.error, counts.errorDurations);
     this.#deferred += counts.deferred;
     for (const [code, count] of Object.entries(counts.errors)) {
       const isKnown = this.errors.has(code) || this.errors.size < CODES_MAX;
@@ -159,11 +162,11 @@ class FunctionSums {
       .filter(([, sums]) => sums.count > 0)
       .map(([status, sums]) => ({
         count: sums.count,
-        sum: sums.sumMs / 1_000,
+        sum: sums.sum / 1_000,
         bucket_counts: [...sums.buckets],
         explicit_bounds: BOUNDS_SECONDS,
-        min: sums.minMs / 1_000,
-        max: sums.maxMs / 1_000,
+        min: sums.min / 1_000,
+        max: sums.max / 1_000,
         attributes: [
           ['function_id', this.functionId],
           ['status', status],
@@ -172,52 +175,24 @@ class FunctionSums {
       }));
   }
 
-  totals(): FunctionTotals {
-    const buckets = this.ok.buckets.map((count, index) => count + (this.error.buckets[index] ?? 0));
-    const maxMs = Math.max(this.ok.maxMs, this.error.maxMs);
+  totals(withDurations: boolean): FunctionTotals {
+    const durations = sumOfDurations(this.ok, this.error);
     return {
       function_id: this.functionId,
       ok: this.ok.count,
       error: this.error.count,
       deferred: this.#deferred,
-      p50_duration_ms: percentileOfBuckets(buckets, maxMs, 0.5),
-      p95_duration_ms: percentileOfBuckets(buckets, maxMs, 0.95),
-      p99_duration_ms: percentileOfBuckets(buckets, maxMs, 0.99),
+      ...percentilesOf(durations),
       errors: Object.fromEntries(this.errors),
+      ...(withDurations && { durations }),
     };
   }
 }
 
-class DurationSums {
-  count = 0;
-  sumMs = 0;
-  minMs = 0;
-  maxMs = 0;
-  readonly buckets: number[] = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
-
-  add({ count, sum, min, max, buckets }: DurationCounts): void {
-    if (count === 0) return;
-    this.minMs = this.count === 0 ? min : Math.min(this.minMs, min);
-    this.maxMs = Math.max(this.maxMs, max);
-    this.count += count;
-    this.sumMs += sum;
-    for (const [index, counted] of buckets.entries()) this.buckets[index] = (this.buckets[index] ?? 0) + counted;
-  }
-}
-
-/** Within its bucket a value is assumed to lie in proportion to its rank; never above the largest value seen. */
-export function percentileOfBuckets(buckets: readonly number[], maxMs: number, share: number): number | null {
-  const total = buckets.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
-  const rank = share * total;
-  let before = 0;
-  for (const [index, count] of buckets.entries()) {
-    if (count > 0 && before + count >= rank) {
-      const low = index === 0 ? 0 : (DURATION_BOUNDS_MS[index - 1] ?? 0);
-      const high = Math.min(DURATION_BOUNDS_MS[index] ?? maxMs, maxMs);
-      return low + Math.max(0, high - low) * ((rank - before) / count);
-    }
-    before += count;
-  }
-  return maxMs;
+export function percentilesOf({ buckets, max }: Pick<DurationCounts, 'buckets' | 'max'>) {
+  return {
+    p50_duration_ms: percentileOfBuckets(buckets, max, 0.5),
+    p95_duration_ms: percentileOfBuckets(buckets, max, 0.95),
+    p99_duration_ms: percentileOfBuckets(buckets, max, 0.99),
+  };
 }

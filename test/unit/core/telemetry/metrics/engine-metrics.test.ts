@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CallStats } from '../../../../../src/core/telemetry/metrics/call-stats.ts';
-import { EngineMetrics, percentileOfBuckets } from '../../../../../src/core/telemetry/metrics/engine-metrics.ts';
+import { percentileOfBuckets } from '../../../../../src/core/telemetry/metrics/durations.ts';
+import { EngineMetrics } from '../../../../../src/core/telemetry/metrics/engine-metrics.ts';
 import type { MetricRecord } from '../../../../../src/core/telemetry/records/records.ts';
 import { START_NANO } from '../../../../support/telemetry/telemetry-records.ts';
 
@@ -77,7 +78,7 @@ describe('metrics of the engine', () => {
     const more = new CallStats();
     more.ended('a', 3, undefined);
     metrics.add(more.take(), { spawns: 0, deaths: 0 });
-    expect(metrics.functionTotals()).toMatchObject([{ function_id: 'a', ok: 2, error: 0, deferred: 0 }]);
+    expect(metrics.functionTotals(false)).toMatchObject([{ function_id: 'a', ok: 2, error: 0, deferred: 0 }]);
     const duration = byName(metrics.records(GAUGES, 'svc', START_NANO))['svc.invocation.duration'];
     expect(duration?.data_points).toMatchObject([{ count: 2, min: 0.001, max: 0.003 }]);
   });
@@ -87,7 +88,7 @@ describe('metrics of the engine', () => {
       for (let call = 0; call < 99; call += 1) stats.ended('a', 8, undefined);
       stats.ended('a', 700, undefined);
     });
-    const [totals] = metrics.functionTotals();
+    const [totals] = metrics.functionTotals(false);
     expect(totals?.p50_duration_ms).toBeGreaterThan(5);
     expect(totals?.p95_duration_ms).toBeLessThanOrEqual(10);
     expect(percentileOfBuckets([0, 1], 0.4, 1)).toBe(0.4);
@@ -102,7 +103,7 @@ test('A function has 50 error codes, and one for all others', () => {
     for (let code = 0; code < 20; code++) stats.ended('f', 1, `E_${batch}_${code}_${'x'.repeat(1_000)}`);
     metrics.add(stats.take(), { spawns: 0, deaths: 0 });
   }
-  const [totals] = metrics.functionTotals();
+  const [totals] = metrics.functionTotals(false);
   const codes = Object.keys(totals?.errors ?? {});
   expect(codes.length).toBe(51);
   expect(Math.max(...codes.map((code) => code.length))).toBeLessThanOrEqual(128);
