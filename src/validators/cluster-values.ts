@@ -5,6 +5,7 @@ import typia from 'typia';
 import type { FunctionValue, ReservationValue, TriggerTypeValue, TriggerValue } from '../cluster/entry-values.ts';
 import type { EngineFacts } from '../cluster/membership.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
+import type { WorkersAnswer } from '../router/registrations/rows.ts';
 import type { MeasuredAnswer } from '../telemetry/tasks.ts';
 
 export const isEndOpening = typia.createIs<EndOpening>();
@@ -14,3 +15,4 @@ export const isMeasuredAnswer = typia.createIs<MeasuredAnswer>();
 export const isReservationValue = typia.createIs<ReservationValue>();
 export const isTriggerTypeValue = typia.createIs<TriggerTypeValue>();
 export const isTriggerValue = typia.createIs<TriggerValue>();
+export const isWorkersAnswer = typia.createIs<WorkersAnswer>();

@@ -19,6 +19,7 @@ import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { Session } from '../../router/session/session.ts';
 import type { ModuleContext } from '../module.ts';
 import type { RegisterWorkerPayload } from './payloads.ts';
+import { infoElsewhere, type WorkersElsewhere, workersElsewhere } from './workers-of-all.ts';
 
 export function workersRegister(router: RouterPort): BuiltinDefinition {
   const id = 'engine::workers::register';
@@ -42,18 +43,24 @@ export function workersList(context: ModuleContext): BuiltinDefinition {
   const { router } = context;
   return {
     id,
-    description: 'Lists the connected workers and the modules of the engine',
+    description: 'Lists the connected workers, of all engines of a cluster, and the modules of the engine',
     handle(payload, call) {
       const filter = readPayload(id, validateWorkersList, payload);
       const wanted = filter.search?.toLowerCase();
-      const workers = [...moduleRows(context), ...router.workers().map((session) => router.workerRow(session))]
-        .flatMap((row) => rowFor(row, call))
-        .filter((row) => wanted === undefined || `${row.name ?? ''} ${row.id}`.toLowerCase().includes(wanted))
-        .filter((row) => filter.runtime == null || row.runtime === filter.runtime)
-        .filter((row) => filter.status == null || row.status === filter.status)
-        .filter((row) => filter.worker_id == null || row.id === filter.worker_id)
-        .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
-      return { workers, timestamp: router.nowMs };
+      const own = router.workers().map((session) => router.workerRow(session));
+      const answer = (elsewhere: WorkersElsewhere) => ({
+        ...elsewhere,
+        workers: [...moduleRows(context), ...own, ...elsewhere.workers]
+          .flatMap((row) => rowFor(row, call))
+          .filter((row) => wanted === undefined || `${row.name ?? ''} ${row.id}`.toLowerCase().includes(wanted))
+          .filter((row) => filter.runtime == null || row.runtime === filter.runtime)
+          .filter((row) => filter.status == null || row.status === filter.status)
+          .filter((row) => filter.worker_id == null || row.id === filter.worker_id)
+          .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)),
+        timestamp: router.nowMs,
+      });
+      const asked = call.isRelayed ? undefined : workersElsewhere(router, id, filter);
+      return asked === undefined ? answer({ workers: [] }) : asked.then(answer);
     },
   };
 }
@@ -64,28 +71,43 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
     id,
     description: 'Describes one worker with its functions and triggers',
     handle(payload, call) {
-      const { worker_id: workerId, name } = readPayload(id, validateWorkersInfo, payload);
+      const asked = readPayload(id, validateWorkersInfo, payload);
+      const { worker_id: workerId, name } = asked;
       if ((workerId == null) === (name == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name');
       }
       const session = findWorker(router, workerId, name, call);
-      const { rights } = call;
-      const isOwn = session.workerId === call.callerWorkerId;
-      return {
-        worker: rowFor(router.workerRow(session), call)[0],
-        functions: [...router.functions()]
-          .filter((entry) => entry.kind === 'worker' && entry.executors.includes(session))
-          .filter((entry) => isOwn || rights === undefined || rights.mayReach(entry.id))
-          .map((entry) => router.functionRow(entry)),
-        trigger_types: [...router.triggerTypes()]
-          .filter(({ provider }) => provider.kind === 'worker' && provider.executor === session)
-          .filter((type) => isOwn || rights === undefined || rights.mayBindTo(type.id))
-          .map((type) => router.triggerTypeRow(type)),
-        registered_triggers: [...router.triggers()]
-          .filter((binding) => binding.owner === session && (isOwn || mayBeShown(rights, binding)))
-          .map((binding) => router.triggerRow(binding)),
-      };
+      if (session !== undefined) return describeWorker(router, session, call);
+      const refusal =
+        call.rights === undefined
+          ? new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`)
+          : hiddenRefusal('Worker', workerId ?? name ?? '');
+      const elsewhere = infoElsewhere(router, id, asked, call);
+      if (elsewhere === undefined) throw refusal;
+      return elsewhere.then((found) => {
+        if (found === undefined) throw refusal;
+        return found;
+      });
     },
+  };
+}
+
+function describeWorker(router: RouterPort, session: Session, call: BuiltinCall) {
+  const { rights } = call;
+  const isOwn = session.workerId === call.callerWorkerId;
+  return {
+    worker: rowFor(router.workerRow(session), call)[0],
+    functions: [...router.functions()]
+      .filter((entry) => entry.kind === 'worker' && entry.executors.includes(session))
+      .filter((entry) => isOwn || rights === undefined || rights.mayReach(entry.id))
+      .map((entry) => router.functionRow(entry)),
+    trigger_types: [...router.triggerTypes()]
+      .filter(({ provider }) => provider.kind === 'worker' && provider.executor === session)
+      .filter((type) => isOwn || rights === undefined || rights.mayBindTo(type.id))
+      .map((type) => router.triggerTypeRow(type)),
+    registered_triggers: [...router.triggers()]
+      .filter((binding) => binding.owner === session && (isOwn || mayBeShown(rights, binding)))
+      .map((binding) => router.triggerRow(binding)),
   };
 }
 
@@ -129,21 +151,16 @@ function findWorker(
   workerId: string | null | undefined,
   name: string | null | undefined,
   call: BuiltinCall,
-): Session {
+): Session | undefined {
   const found = router
     .workers()
     .filter((session) => (workerId == null ? session.profile?.name === name : session.workerId === workerId))
     .filter((session) => rowFor(router.workerRow(session), call).length > 0);
-  const [worker] = found;
-  if (worker === undefined) {
-    if (call.rights !== undefined) throw hiddenRefusal('Worker', workerId ?? name ?? '');
-    throw new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`);
-  }
   if (found.length > 1) {
     const ids = found.map((session) => session.workerId).join(', ');
     throw new Refusal('INVALID_ARGUMENTS', `${found.length} workers are named ${name}; give a worker_id: ${ids}`);
   }
-  return worker;
+  return found[0];
 }
 
 /** A worker as the caller may see it: a caller with rights sees the functions it can call, or nothing (X10). */

@@ -70,6 +70,13 @@ export interface WorkerRow {
   internal: boolean;
   latest_metrics: (WorkerGauges & { readonly runtime: string | null }) | null;
   pid?: number;
+  /** Absent: it is connected to the engine that was asked. */
+  engine?: string;
+}
+
+/** What an engine of a cluster answers to another one. */
+export interface WorkersAnswer {
+  readonly workers: readonly WorkerRow[];
 }
 
 export function workerRow(context: RouterContext, session: Session): WorkerRow {

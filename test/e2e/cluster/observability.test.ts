@@ -157,6 +157,43 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
   });
 });
 
+describe.skipIf(NO_NATS_SERVER)('workers of two engines', () => {
+  interface Worker {
+    readonly id: string;
+    readonly name: string;
+    readonly engine?: string;
+  }
+  interface Info {
+    readonly worker: Worker;
+    readonly functions: readonly { readonly function_id: string }[];
+    readonly engine?: string;
+  }
+
+  test('[CL30] are listed and described at either engine', async () => {
+    await using pair = await startClusterPair();
+    const [near, far] = [connect(pair.a.url, { worker_name: 'near' }), connect(pair.b.url, { worker_name: 'far' })];
+    near.registerFunction('near::order', () => 1);
+    far.registerFunction('far::price', () => 7);
+    await waitForFunction(near, 'far::price');
+    await waitForEngines(near, 1);
+    const list = () => near.trigger<unknown, { workers: Worker[] }>('engine::workers::list', {});
+    const named = (workers: readonly Worker[], name: string) => workers.filter((worker) => worker.name === name);
+    const { workers } = await waitFor('both have said their name', async () => {
+      const answer = await list();
+      return named(answer.workers, 'near').length === 1 && named(answer.workers, 'far').length === 1 && answer;
+    });
+    const [[own], [other]] = [named(workers, 'near'), named(workers, 'far')];
+    expect(own).not.toHaveProperty('engine');
+    expect(other?.engine).toEqual(expect.any(String));
+    // The modules of one engine, and not those of both.
+    expect(named(workers, 'svc-engine-functions')).toHaveLength(1);
+    const info = await near.trigger<unknown, Info>('engine::workers::info', { worker_id: other?.id });
+    expect(info).toMatchObject({ engine: other?.engine, functions: [{ function_id: 'far::price' }] });
+    const unknown = near.trigger('engine::workers::info', { worker_id: 'nobody' });
+    await expect(unknown).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
 describe.skipIf(NO_NATS_SERVER)('an alert rule of two engines', () => {
   test('[CL36] compares the sum of both, and acts once', async () => {
     const rule = `{name: failures, metric: svc.invocations.error, threshold: 5, operator: '>', window_seconds: 60,

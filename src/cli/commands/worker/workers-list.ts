@@ -83,6 +83,7 @@ function columns(timeStyle: TimeStyle, nowMs: number): readonly Column<JsonRecor
     { name: 'runtime', text: field('runtime') },
     { name: 'version', text: field('version') },
     { name: 'id', wideOnly: true, text: field('id') },
+    { name: 'engine', wideOnly: true, text: field('engine') },
     { name: 'ip_address', wideOnly: true, text: field('ip_address') },
     { name: 'os', wideOnly: true, text: field('os') },
     { name: 'description', wideOnly: true, cut: 'end', text: field('description') },

@@ -1,0 +1,52 @@
+// Workers of the other engines of a cluster, for `engine::workers::list` and `::info`.
+
+import { isWorkersAnswer } from '../../generated/cluster-values.ts';
+import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { BuiltinCall } from '../../router/builtin.ts';
+import type { RouterPort } from '../../router/port.ts';
+import type { WorkerRow } from '../../router/registrations/rows.ts';
+import type { AnswersOfEngines } from '../../router/remote/ask-engines.ts';
+
+export interface WorkersElsewhere {
+  readonly workers: readonly WorkerRow[];
+  /** Absent: all engines have answered. */
+  readonly missing_engines?: readonly { readonly engine: string; readonly reason: string }[];
+}
+
+type Port = Pick<RouterPort, 'askEngines'>;
+
+/** Without their modules, which every engine has. `undefined`: there are no other engines. */
+export function workersElsewhere(router: Port, id: string, filter: object): Promise<WorkersElsewhere> | undefined {
+  return router.askEngines(id, Payload.ofText(rawJson(filter)))?.then(readWorkers);
+}
+
+function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
+  const workers = answers.parts.flatMap(({ engine, json }) => {
+    const answer = parsed(json);
+    if (!isWorkersAnswer(answer)) return [];
+    return answer.workers.filter(({ runtime }) => runtime !== 'engine').map((row) => ({ ...row, engine }));
+  });
+  return { workers, ...(answers.missing.length > 0 && { missing_engines: answers.missing }) };
+}
+
+/**
+ * What the engine of that worker answers: nothing if none has it. `undefined`: there are no other engines, or the
+ * caller may not see every worker.
+ */
+export function infoElsewhere(
+  router: Port,
+  id: string,
+  payload: object,
+  { rights, isRelayed }: Pick<BuiltinCall, 'rights' | 'isRelayed'>,
+): Promise<object | undefined> | undefined {
+  if (rights !== undefined || isRelayed === true) return undefined;
+  return router.askEngines(id, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
+    const answer = part && parsed(part.json);
+    return typeof answer === 'object' && answer !== null ? { ...answer, engine: part?.engine } : undefined;
+  });
+}
+
+function parsed(json: Uint8Array): unknown {
+  return parseRawJson(asRawJson(bytesToByteString(json)));
+}
