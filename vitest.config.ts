@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import SlowFirst from './test/support/slow-first.ts';
 
 const UNIT = 'test/unit/**/*.test.ts';
 
@@ -9,6 +10,7 @@ export default defineConfig({
     deps: { interopDefault: false },
     // For the threads and processes that tests start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    sequence: { sequencer: SlowFirst },
     reporters: ['default', './test/support/count-reporter.ts'],
     // On the two cores of CI most tests wait for processes and sockets rather than for a core.
     maxWorkers: 4,

@@ -128,6 +128,12 @@ export class RouterPort {
     return this.#context.settings.isInCluster === true;
   }
 
+  /** Whether a worker of this engine offers functions. */
+  get hasWorkers(): boolean {
+    for (const { functions } of this.#context.sessions.values()) if (functions.size > 0) return true;
+    return false;
+  }
+
   /** Pipes for bytes and text next to the calls. */
   get channels(): Channels {
     return this.#context.channels;

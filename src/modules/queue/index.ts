@@ -93,7 +93,7 @@ interface Opened {
 
 /** Rejects if an existing queue holds jobs that these settings could not run. */
 async function openQueues({ router, logger }: ModuleContext, { adapter, queues, topics }: Opened): Promise<void> {
-  await adapter.start((queue) => queues.find(queue)?.nudge());
+  await adapter.start((queue) => queues.find(queue)?.noteNews());
   for (const runner of queues.all) {
     const { name, isFifo, rules } = runner.settings;
     const lack = priorityLack(adapter, runner.settings);

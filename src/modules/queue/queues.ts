@@ -171,7 +171,7 @@ export class Queues implements JobTaker {
       done(answer);
       if ('reason' in answer) return;
       runner.noteEnqueued();
-      if (!isExclusive) runner.nudge();
+      if (!isExclusive) runner.noteNews();
     });
     // The next step goes with the jobs, in their transaction, and finds them.
     if (isExclusive) runner.nudge();

@@ -53,6 +53,8 @@ export interface RunnerContext {
 
 const WAKE_AGAIN_MS = 1_000;
 const STEP_AGAIN_MS = 200;
+/** Less than a person notices, and more than another engine of the cluster needs to claim a job. */
+const NEWS_MS_WITHOUT_WORKERS = 50;
 const OUTCOMES_WAIT_MS = 2;
 const OUTCOMES_WAITING_MAX = 256;
 
@@ -86,6 +88,7 @@ export class QueueRunner {
   /** By what its jobs are counted. */
   readonly #countedAs: string;
   #cancelLateStep: (() => void) | undefined;
+  #cancelLateNudge: (() => void) | undefined;
 
   constructor(context: RunnerContext, settings: QueueSettings) {
     this.#context = context;
@@ -167,6 +170,16 @@ export class QueueRunner {
     this.#isNudged = true;
     this.#hasMore = true;
     this.#planStep();
+  }
+
+  /** A queue of several engines has jobs. An engine with workers gets them first: they need not be passed on. */
+  noteNews(): void {
+    const { router, clock } = this.#context;
+    if (!router.isInCluster || router.hasWorkers) return this.nudge();
+    this.#cancelLateNudge ??= clock.after(NEWS_MS_WITHOUT_WORKERS, () => {
+      this.#cancelLateNudge = undefined;
+      this.nudge();
+    });
   }
 
   noteParked(functionIds: readonly string[]): void {

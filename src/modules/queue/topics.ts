@@ -158,7 +158,7 @@ export class Topics {
     else await store.publish([{ ...this.#keptTarget(topic), traceparent, baggage }], data);
     for (const { queue } of targets) {
       queues.find(queue)?.noteEnqueued();
-      queues.find(queue)?.nudge();
+      queues.find(queue)?.noteNews();
     }
     if (targets.length === 0) this.#expiringQueue(topicQueue(topic, '')).nudge();
   }

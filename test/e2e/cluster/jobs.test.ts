@@ -42,6 +42,26 @@ describe.skipIf(NO_NATS_SERVER)('jobs of a queue that engines share', () => {
     await removeKeys(prefix);
   });
 
+  test('[CL25] are claimed by the engine that has the worker, so that they are not passed on', {
+    timeout: 60_000,
+  }, async () => {
+    const prefix = newKeyPrefix();
+    await using pair = await startClusterPair({ workers: queueEntry(prefix) });
+    const seen: number[] = [];
+    const far = connect(pair.b.url);
+    far.registerFunction('mail::send', ({ n }: { n: number }) => void seen.push(n));
+    const producer = connect(pair.a.url);
+    await waitForFunction(producer, 'mail::send');
+    await waitForEngines(producer, 1);
+    for (let n = 0; n < 20; n++) {
+      await producer.trigger(enqueue('mail::send', n));
+      await waitFor('it has run', () => seen.length === n + 1);
+    }
+    const queues = await far.trigger<unknown, { name: string; finished_total: number }[]>('engine::queue::list', {});
+    expect(queues.find(({ name }) => name === 'mail')?.finished_total).toBe(20);
+    await removeKeys(prefix);
+  });
+
   test('[CL25] are all run, and none is a dead letter, when the engine of their worker is killed', {
     timeout: 120_000,
   }, async () => {
