@@ -178,6 +178,8 @@ export interface WorkerRow {
   /** The words of PD-49. `disconnected`: the worker left within the last hour. */
   status: 'connected' | 'available' | 'busy' | 'draining' | 'disconnected';
   description: string | null;
+  /** Of a cluster, to which it is connected. Absent: the engine of the console. */
+  engine?: string;
   /** Of its SDK. */
   version: string | null;
   runtime: string | null;

@@ -18,8 +18,14 @@ import { WORKERS_REPLACE } from '../../router/remote/moved-workers.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { Session } from '../../router/session/session.ts';
 import type { ModuleContext } from '../module.ts';
+import {
+  infoElsewhere,
+  WORKERS_INFO,
+  WORKERS_LIST,
+  type WorkersElsewhere,
+  workersElsewhere,
+} from '../workers-elsewhere.ts';
 import type { RegisterWorkerPayload } from './payloads.ts';
-import { infoElsewhere, type WorkersElsewhere, workersElsewhere } from './workers-of-all.ts';
 
 export function workersRegister(router: RouterPort): BuiltinDefinition {
   const id = 'engine::workers::register';
@@ -39,7 +45,7 @@ export function workersRegister(router: RouterPort): BuiltinDefinition {
 }
 
 export function workersList(context: ModuleContext): BuiltinDefinition {
-  const id = 'engine::workers::list';
+  const id = WORKERS_LIST;
   const { router } = context;
   return {
     id,
@@ -59,14 +65,14 @@ export function workersList(context: ModuleContext): BuiltinDefinition {
           .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)),
         timestamp: router.nowMs,
       });
-      const asked = call.isRelayed ? undefined : workersElsewhere(router, id, filter);
+      const asked = call.isRelayed ? undefined : workersElsewhere(router, filter);
       return asked === undefined ? answer({ workers: [] }) : asked.then(answer);
     },
   };
 }
 
 export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
-  const id = 'engine::workers::info';
+  const id = WORKERS_INFO;
   return {
     id,
     description: 'Describes one worker with its functions and triggers',
@@ -82,7 +88,7 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
         call.rights === undefined
           ? new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`)
           : hiddenRefusal('Worker', workerId ?? name ?? '');
-      const elsewhere = infoElsewhere(router, id, asked, call);
+      const elsewhere = infoElsewhere(router, asked, call);
       if (elsewhere === undefined) throw refusal;
       return elsewhere.then((found) => {
         if (found === undefined) throw refusal;

@@ -6,6 +6,7 @@ import type { TelemetryAnswers } from '../../../src/telemetry/functions/definiti
 import { waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
@@ -191,6 +192,26 @@ describe.skipIf(NO_NATS_SERVER)('workers of two engines', () => {
     expect(info).toMatchObject({ engine: other?.engine, functions: [{ function_id: 'far::price' }] });
     const unknown = near.trigger('engine::workers::info', { worker_id: 'nobody' });
     await expect(unknown).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('[CL30] are in the list of the console', async () => {
+    const port = await freePort();
+    const http = `  - {name: svc-http, config: {port: ${port}, host: 127.0.0.1}}\n`;
+    await using pair = await startClusterPair({ workers: http }, {});
+    const far = connect(pair.b.url, { worker_name: 'far' });
+    far.registerFunction('far::price', () => 7);
+    await waitForFunction(connect(pair.a.url), 'far::price');
+    const read = async <Answer>(path: string): Promise<Answer> =>
+      JSON.parse(await (await fetch(`http://127.0.0.1:${port}/_console/v1/${path}`)).text());
+    const row = await waitFor('the console lists it', async () => {
+      const { items } = await read<{ items: readonly Worker[] }>('workers');
+      return items.find(({ name }) => name === 'far');
+    });
+    expect(row.engine).toEqual(expect.any(String));
+    expect(await read(`workers/${row.id}`)).toMatchObject({
+      ...{ name: 'far', engine: row.engine },
+      function_rows: [{ function_id: 'far::price' }],
+    });
   });
 });
 

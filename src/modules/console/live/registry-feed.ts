@@ -68,7 +68,7 @@ export class RegistryFeed extends Feed {
       add('trigger', binding.id, { ...triggerRowOf(router, binding), last_fired_at: null, next_fire_time: null });
     }
     for (const session of router.workers()) {
-      add('worker', session.workerId, { ...workerRowOf(router, session, 0), in_flight: 0 });
+      add('worker', session.workerId, { ...workerRowOf(router.workerRow(session)), in_flight: 0 });
     }
     return present;
   }

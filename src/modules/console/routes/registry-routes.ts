@@ -20,6 +20,7 @@ import {
 } from '../../../generated/console-requests.ts';
 import { parseRawJson } from '../../../protocol/json/byte-string.ts';
 import type { Binding } from '../../../router/builtin.ts';
+import { workersElsewhere } from '../../workers-elsewhere.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { MODULES } from '../sources/built-ins.ts';
 import { notFound } from '../sources/failure.ts';
@@ -201,8 +202,10 @@ async function workerRows({ module, history, workerFigures }: ConsoleContext): P
   const { router, version, modulesHealth } = module;
   history.look();
   const metrics = await workerFigures.get();
-  const present = router.workers().map((session) => {
-    const row = workerRowOf(router, session, 0);
+  const elsewhere = await workersElsewhere(router, {});
+  const own = router.workers().map((session) => router.workerRow(session));
+  const present = [...own, ...(elsewhere?.workers ?? [])].map((worker) => {
+    const row = workerRowOf(worker);
     return { ...row, reconnects: history.reconnectsOf(row.name), metrics: metrics.get(row.id) ?? NO_METRICS };
   });
   return [...present, ...history.gone(), ...moduleRows(router, version, Object.keys(modulesHealth()))];

@@ -3,8 +3,7 @@
 import type { FunctionFigures, FunctionRow, TriggerRow, WorkerRow } from '../../../console/api/registry.ts';
 import type { Binding } from '../../../router/builtin.ts';
 import type { RouterPort } from '../../../router/port.ts';
-import type { Entry } from '../../../router/registrations/rows.ts';
-import type { Session } from '../../../router/session/session.ts';
+import type { WorkerRow as EngineWorkerRow, Entry } from '../../../router/registrations/rows.ts';
 import { NO_METRICS } from '../sources/figures.ts';
 
 export function functionRowOf(router: RouterPort, entry: Entry, figures: FunctionFigures | null): FunctionRow {
@@ -56,11 +55,10 @@ function reasonOf(router: RouterPort, binding: Binding, status: TriggerRow['stat
 }
 
 /** `reconnects`: connections of this name within the last hour, beyond the first. */
-export function workerRowOf(router: RouterPort, session: Session, reconnects: number): WorkerRow {
-  const row = router.workerRow(session);
+export function workerRowOf(row: EngineWorkerRow): WorkerRow {
   return {
     id: row.id,
-    name: row.name ?? session.displayName,
+    name: row.name ?? row.id,
     status: row.status,
     description: row.description,
     version: row.version,
@@ -72,9 +70,10 @@ export function workerRowOf(router: RouterPort, session: Session, reconnects: nu
     disconnected_at: null,
     functions: row.functions,
     in_flight: row.active_invocations,
-    reconnects,
+    reconnects: 0,
     internal: row.internal,
     metrics: NO_METRICS,
+    ...(row.engine !== undefined && { engine: row.engine }),
   };
 }
 

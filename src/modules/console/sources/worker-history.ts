@@ -37,7 +37,7 @@ export class WorkerHistory {
     if (router.registryVersion === this.#version) return;
     this.#version = router.registryVersion;
     const present = new Map(
-      router.workers().map((session) => [session.workerId, workerRowOf(router, session, 0)] as const),
+      router.workers().map((session) => [session.workerId, workerRowOf(router.workerRow(session))] as const),
     );
     for (const [id, row] of present) {
       if (!this.#present.has(id))

@@ -68,6 +68,7 @@ function WorkerProperties({ worker }: { readonly worker: WorkerDetail }): ReactN
     ['Memory', metrics.memory_bytes === null ? '–' : formatBytes(metrics.memory_bytes)],
     ['Loop delay', metrics.event_loop_delay_ms === null ? '–' : formatDuration(metrics.event_loop_delay_ms)],
   ];
+  if (worker.engine !== undefined) rows.push(['Engine', <CopyId key="engine" id={worker.engine} what="engine id" />]);
   if (worker.disconnected_at !== null) rows.push(['Gone', <Time key="gone" ms={worker.disconnected_at} />]);
   return (
     <div className="flex flex-col gap-3 p-3">

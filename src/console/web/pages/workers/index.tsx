@@ -128,10 +128,11 @@ const COLUMNS: readonly WorkerColumn[] = [
     width: 150,
     grow: 2,
     sort: 'name',
-    cell: ({ name, internal }) => (
+    cell: ({ name, internal, engine }) => (
       <>
         <span className="truncate font-medium">{visibleText(name)}</span>
         {internal && <Badge>module</Badge>}
+        {engine !== undefined && <Badge>{engine.slice(0, 6)}</Badge>}
       </>
     ),
     text: ({ name }) => name,

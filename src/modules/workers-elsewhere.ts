@@ -1,12 +1,12 @@
-// Workers of the other engines of a cluster, for `engine::workers::list` and `::info`.
+// Workers of the other engines of a cluster, as `engine::workers::list` and `::info` of these engines show them.
 
-import { isWorkersAnswer } from '../../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
-import { Payload } from '../../protocol/payload/payload.ts';
-import type { BuiltinCall } from '../../router/builtin.ts';
-import type { RouterPort } from '../../router/port.ts';
-import type { WorkerRow } from '../../router/registrations/rows.ts';
-import type { AnswersOfEngines } from '../../router/remote/ask-engines.ts';
+import { isWorkersAnswer } from '../generated/cluster-values.ts';
+import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../protocol/json/byte-string.ts';
+import { Payload } from '../protocol/payload/payload.ts';
+import type { BuiltinCall } from '../router/builtin.ts';
+import type { RouterPort } from '../router/port.ts';
+import type { WorkerRow } from '../router/registrations/rows.ts';
+import type { AnswersOfEngines } from '../router/remote/ask-engines.ts';
 
 export interface WorkersElsewhere {
   readonly workers: readonly WorkerRow[];
@@ -14,11 +14,14 @@ export interface WorkersElsewhere {
   readonly missing_engines?: readonly { readonly engine: string; readonly reason: string }[];
 }
 
+export const WORKERS_LIST = 'engine::workers::list';
+export const WORKERS_INFO = 'engine::workers::info';
+
 type Port = Pick<RouterPort, 'askEngines'>;
 
 /** Without their modules, which every engine has. `undefined`: there are no other engines. */
-export function workersElsewhere(router: Port, id: string, filter: object): Promise<WorkersElsewhere> | undefined {
-  return router.askEngines(id, Payload.ofText(rawJson(filter)))?.then(readWorkers);
+export function workersElsewhere(router: Port, filter: object): Promise<WorkersElsewhere> | undefined {
+  return router.askEngines(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
 }
 
 function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
@@ -36,12 +39,11 @@ function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
  */
 export function infoElsewhere(
   router: Port,
-  id: string,
   payload: object,
   { rights, isRelayed }: Pick<BuiltinCall, 'rights' | 'isRelayed'>,
 ): Promise<object | undefined> | undefined {
   if (rights !== undefined || isRelayed === true) return undefined;
-  return router.askEngines(id, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
+  return router.askEngines(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
     const answer = part && parsed(part.json);
     return typeof answer === 'object' && answer !== null ? { ...answer, engine: part?.engine } : undefined;
   });
