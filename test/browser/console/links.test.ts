@@ -120,8 +120,9 @@ class Crawl {
   }
 
   async #deadEnd(page: Page): Promise<string | undefined> {
-    const empty = page.locator('[data-state="empty"] h2, [role="alert"]').first();
-    return (await empty.count()) === 0 ? undefined : (await empty.innerText()).slice(0, 120);
+    // Read in one step: what is shown for a moment must not be waited for.
+    const [text] = await page.locator('[data-state="empty"] h2, [role="alert"]').allInnerTexts();
+    return text?.slice(0, 120);
   }
 
   #note(href: string, from: string): void {

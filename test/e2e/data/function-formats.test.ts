@@ -25,6 +25,7 @@ interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly items?: Schema;
 }
 
 interface Row {
@@ -40,12 +41,20 @@ function example({ properties = {}, required = [], $defs = {} }: Schema, withAll
   return Object.fromEntries(names.map((name) => [name, exampleOf(name, properties[name] ?? {}, $defs)]));
 }
 
+/** One of the several forms of an operation. */
+const UPDATE = { type: 'set', path: 'n', value: 1 };
+
+function exampleItem({ $ref, ...item }: Schema, defs: Readonly<Record<string, Schema>>): unknown {
+  const { properties, ...rest } = $ref === undefined ? item : (defs[$ref.replace('#/$defs/', '')] ?? {});
+  return properties === undefined ? UPDATE : example({ ...rest, properties, $defs: defs }, false);
+}
+
 function exampleOf(name: string, schema: Schema, defs: Readonly<Record<string, Schema>>): unknown {
   const { type, oneOf: [first] = [], const: value, $ref } = schema;
   if ($ref !== undefined) return exampleOf(name, defs[$ref.replace('#/$defs/', '')] ?? {}, defs);
   if (first !== undefined) return exampleOf(name, first, defs);
   if (value !== undefined) return value;
-  if (type === 'array') return [{ type: 'set', path: 'n', value: 1 }];
+  if (type === 'array') return [name === 'ops' ? UPDATE : exampleItem(schema.items ?? {}, defs)];
   if (type === 'boolean') return false;
   // The limit of a page is at least one.
   if (type === 'integer' || type === 'number') return 1;
