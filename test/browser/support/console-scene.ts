@@ -3,9 +3,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { within } from '../../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -72,7 +72,8 @@ export class ConsoleScene implements AsyncDisposable {
 
   /** The console server alone (APP-1). */
   static async withoutEngine(options: ConsoleSceneOptions = {}): Promise<ConsoleScene> {
-    const [bridge = 0, http = 0, stream = 0, page = 0] = await freePorts(4);
+    const [bridge, http, stream] = [await freePort(), await freePort(), await freePort()];
+    const page = await freePort();
     const scene = new ConsoleScene({ bridge, http, stream, console: page }, options);
     await scene.#startConsoleAt(page, options);
     return scene;
@@ -80,7 +81,7 @@ export class ConsoleScene implements AsyncDisposable {
 
   /** Starts another console server of the same engine. Returns its address. */
   async startConsole(options: Pick<ConsoleSceneOptions, 'flags' | 'env'>): Promise<string> {
-    const [page = 0] = await freePorts(1);
+    const page = await freePort();
     await this.#startConsoleAt(page, options);
     return `http://127.0.0.1:${page}`;
   }
@@ -164,22 +165,4 @@ class Program implements AsyncDisposable {
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
-}
-
-/** All are held at the same time, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return address === null || typeof address === 'string' ? 0 : address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
