@@ -190,7 +190,7 @@ describe.skipIf(NO_NATS_SERVER)('workers of two engines', () => {
     expect(named(workers, 'svc-engine-functions')).toHaveLength(1);
     const info = await near.trigger<unknown, Info>('engine::workers::info', { worker_id: other?.id });
     expect(info).toMatchObject({ engine: other?.engine, functions: [{ function_id: 'far::price' }] });
-    const unknown = near.trigger('engine::workers::info', { worker_id: 'nobody' });
+    const unknown = near.trigger('engine::workers::info', { worker_id: 'no-such-worker' });
     await expect(unknown).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 

@@ -1,6 +1,7 @@
 // Counts and durations of calls by function: a few additions for each call, collected as `CallCounts` now and then.
 
-import { type CallCounts, DURATION_BOUNDS_MS, type DurationCounts } from '../records/intake.ts';
+import type { CallCounts } from '../records/intake.ts';
+import { Durations } from './durations.ts';
 
 /** Label sets of one metric (guarantees 4); further ones are counted as one. */
 const FUNCTIONS_MAX = 2_000;
@@ -10,33 +11,6 @@ export const CODES_MAX = 50;
 const CODE_CHARS_MAX = 128;
 /** What is counted together. */
 export const OTHER_CODE = 'other';
-
-class Durations {
-  count = 0;
-  sum = 0;
-  min = 0;
-  max = 0;
-  buckets: number[] = EMPTY_BUCKETS.slice();
-
-  add(durationMs: number): void {
-    this.min = this.count === 0 ? durationMs : Math.min(this.min, durationMs);
-    this.max = Math.max(this.max, durationMs);
-    this.count++;
-    this.sum += durationMs;
-    let bucket = 0;
-    while (bucket < DURATION_BOUNDS_MS.length && durationMs > (DURATION_BOUNDS_MS[bucket] ?? 0)) bucket++;
-    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
-  }
-
-  take(): DurationCounts {
-    const { count, sum, min, max, buckets } = this;
-    if (count > 0) this.buckets = EMPTY_BUCKETS.slice();
-    this.count = this.sum = this.min = this.max = 0;
-    return { count, sum, min, max, buckets };
-  }
-}
-
-const EMPTY_BUCKETS: readonly number[] = new Array<number>(DURATION_BOUNDS_MS.length + 1).fill(0);
 
 class FunctionStats {
   readonly functionId: string;

@@ -27,18 +27,35 @@ export function sumOfDurations(one: DurationCounts, other: DurationCounts): Dura
   };
 }
 
-export function countDurations(durationsMs: readonly number[]): DurationCounts {
-  const buckets = [...NO_DURATIONS.buckets];
-  let [sum, min, max] = [0, Number.POSITIVE_INFINITY, 0];
-  for (const durationMs of durationsMs) {
-    const index = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
-    const bucket = index === -1 ? DURATION_BOUNDS_MS.length : index;
-    buckets[bucket] = (buckets[bucket] ?? 0) + 1;
-    sum += durationMs;
-    min = Math.min(min, durationMs);
-    max = Math.max(max, durationMs);
+export class Durations {
+  count = 0;
+  sum = 0;
+  min = 0;
+  max = 0;
+  buckets: number[] = NO_DURATIONS.buckets.slice();
+
+  add(durationMs: number): void {
+    this.min = this.count === 0 ? durationMs : Math.min(this.min, durationMs);
+    this.max = Math.max(this.max, durationMs);
+    this.count++;
+    this.sum += durationMs;
+    let bucket = 0;
+    while (bucket < DURATION_BOUNDS_MS.length && durationMs > (DURATION_BOUNDS_MS[bucket] ?? 0)) bucket++;
+    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
   }
-  return durationsMs.length === 0 ? NO_DURATIONS : { count: durationsMs.length, sum, min, max, buckets };
+
+  take(): DurationCounts {
+    const { count, sum, min, max, buckets } = this;
+    if (count > 0) this.buckets = NO_DURATIONS.buckets.slice();
+    this.count = this.sum = this.min = this.max = 0;
+    return { count, sum, min, max, buckets };
+  }
+}
+
+export function countDurations(durationsMs: readonly number[]): DurationCounts {
+  const durations = new Durations();
+  for (const durationMs of durationsMs) durations.add(durationMs);
+  return durations.take();
 }
 
 /** All zero where nothing was counted. */
