@@ -11,7 +11,7 @@ const SPEC = 'docs/spec';
 
 /** `Q1`, `CLI-12`, `PD-2a`. */
 const RULE =
-  /\b(?:(?:CLI|SDK|DSH|FUN|TRG|QUE|STA|STR|TRC|LOG|FLO|WRK|CFG|APP|KEY|LIV|EMP|ACC|JSN|API|PD)-\d{1,2}[ab]?|(?:I|V|Q|F|S|D|T|CR|CL|H|O|W|R|G|K|L|X)\d{1,2})\b/g;
+  /\b(?:(?:CLI|SDK|DSH|FUN|TRG|QUE|STA|STR|TRC|LOG|FLO|WRK|CFG|APP|KEY|LIV|EMP|ACC|JSN|API|PD)-\d{1,2}[ab]?|(?:I|V|Q|F|S|D|T|CR|CL|RO|H|O|W|R|G|K|L|X)\d{1,2})\b/g;
 const SECTION = /\b(wire|modules|guarantees) (\d{1,2}(?:\.\d{1,2})?)\b/g;
 const FAULT = /\bfaults? (\d{1,2})\b/gi;
 /** A word that only looks like an id. */

@@ -100,7 +100,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   src: ['src/protocol', 'src/core', 'src/effects', 'src/cli'],
   // What the telemetry thread runs: stores, rollups, export.
   'src/telemetry': ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/generated'],
-  workers: ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/telemetry'],
+  // The thread of a router is an engine without stores.
+  workers: ['src/protocol', 'src/core', 'src/effects', 'src/store', 'src/telemetry', 'src/engine'],
   // The engine once more, on stand-ins, for `svc-sdk/testing`.
   'src/testing-engine': [
     'src/protocol',

@@ -11,7 +11,7 @@ export const UNOBSERVED = `{name: svc-observability, config: ${UNOBSERVED_CONFIG
 export const PORT_TLS = process.env.SVC_BENCH_TLS ?? '';
 
 /** `text` is the configuration file. */
-export async function startBenchEngine(text: string, threads = 2): Promise<RunningEngine> {
+export async function startBenchEngine(text: string, threads = 1): Promise<RunningEngine> {
   const loaded = loadConfig({ text, file: 'bench.yaml', env: {}, ...declareModules() });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -8,7 +8,9 @@ import type { Clock } from '../effects/clock.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 
 export interface BucketWriterOptions {
-  readonly bucket: Bucket;
+  readonly bucket: Pick<Bucket, 'put' | 'delete'>;
+  /** A change is written when it is noted, before what happens next. */
+  readonly isImmediate?: boolean | undefined;
   readonly clock: Clock;
   readonly keyOf: (entry: string) => string;
   /** `undefined`: the entry should not be there. */
@@ -37,6 +39,7 @@ export class BucketWriter {
   /** The entry may have changed: it is compared at the end of the turn. */
   note(entry: string): void {
     this.#changed.add(entry);
+    if (this.#options.isImmediate === true) return this.#writeChanges();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#options.clock.afterTurn(() => {

@@ -13,6 +13,16 @@ export interface FunctionValue {
   readonly by?: string;
   /** Where it counts: the revision in which the registration was first written, if not in this one. */
   readonly first?: number;
+  /** Between routers of one process: what lists show. */
+  readonly shown?: ShownFunction;
+}
+
+export interface ShownFunction {
+  readonly description?: string;
+  readonly request?: string;
+  readonly response?: string;
+  /** The ids of the connections that offer it. */
+  readonly workers: readonly string[];
 }
 
 /** A trigger type that a trusted worker of the engine provides. */

@@ -2,22 +2,25 @@
 // Other engines do not see triggers and trigger types of restricted connections.
 
 import { keyPart } from '../core/cluster/bucket-keys.ts';
+import type { FunctionSpec } from '../core/registry/function-table.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { byteStringToText, type RawJson } from '../protocol/json/byte-string.ts';
-import type { RouterContext } from '../router/context.ts';
+import type { RouterContext, WorkerEntry } from '../router/context.ts';
 import { withdrawDuplicate } from '../router/registrations/functions.ts';
 import { trustOf } from '../router/remote/offers.ts';
 import { Session } from '../router/session/session.ts';
 import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
-import type { FunctionValue, TriggerTypeValue, TriggerValue } from './entry-values.ts';
+import type { FunctionValue, ShownFunction, TriggerTypeValue, TriggerValue } from './entry-values.ts';
 
 export interface PublisherOptions {
   readonly engineId: string;
-  readonly bucket: Bucket;
+  readonly bucket: Pick<Bucket, 'put' | 'delete'>;
   readonly context: RouterContext;
   /** Of one entry. */
   readonly bytesMax: number;
+  /** For routers of one process. */
+  readonly isImmediate?: boolean;
 }
 
 /** The letters of the kinds in keys. */
@@ -36,10 +39,10 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    const { bucket, engineId, context } = options;
+    const { bucket, engineId, context, isImmediate } = options;
     const { functions, triggers, clock } = context;
     const writer = new BucketWriter({
-      ...{ bucket, clock },
+      ...{ bucket, clock, isImmediate },
       keyOf: (entry) => `${engineId}.${entry[0]}.${keyPart(entry.slice(2)).part}`,
       wantedOf: (entry) => this.#valueOf(entry),
       written: (entry, revision) => this.#written(entry, revision),
@@ -90,7 +93,11 @@ export class Publisher {
     const trust = trustOf(entry);
     const [executor, spec] = [entry.executors.at(-1), entry.specs.at(-1)];
     if (trust === undefined || executor === undefined || spec === undefined) return undefined;
-    const value = { ...textOf('metadata', spec.metadata), ...(trust !== 'trusted' && { trust }) };
+    const value = {
+      ...textOf('metadata', spec.metadata),
+      ...(trust !== 'trusted' && { trust }),
+      ...(this.#options.isImmediate === true && { shown: shownOf(entry, spec) }),
+    };
     if (entry.balance === 'least_in_flight') return value;
     return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
   }
@@ -134,6 +141,18 @@ export class Publisher {
   }
 }
 
-function textOf(key: 'metadata', raw: RawJson | undefined): { metadata?: string } {
-  return raw === undefined ? {} : { [key]: byteStringToText(raw) };
+function shownOf(
+  { executors }: WorkerEntry,
+  { description, requestFormat, responseFormat }: FunctionSpec,
+): ShownFunction {
+  return {
+    ...(description !== undefined && { description }),
+    ...textOf('request', requestFormat),
+    ...textOf('response', responseFormat),
+    workers: executors.map(({ workerId }) => workerId),
+  };
+}
+
+function textOf<K extends string>(key: K, raw: RawJson | undefined): { [key in K]?: string } {
+  return raw === undefined ? {} : ({ [key]: byteStringToText(raw) } as { [key in K]?: string });
 }

@@ -5,7 +5,7 @@
 // whatever order the two buckets report that.
 
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
-import type { RemoteOffer } from '../core/registry/function-table.ts';
+import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
@@ -13,8 +13,8 @@ import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
-import { bind, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
-import type { TriggerValue } from './entry-values.ts';
+import { bind, refusedTrigger, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
+import type { ShownFunction, TriggerValue } from './entry-values.ts';
 
 type Registration =
   | ({ readonly kind: 'function'; readonly id: string } & Omit<RemoteOffer<RemoteEngine>, 'engine'>)
@@ -103,12 +103,12 @@ export class RegistryCopy implements BucketWatch {
       triggers.offerTypeRemotely(id, { engine, description, order });
       return withdrawOlderType(this.#context, id);
     }
-    const { metadata, order, trust } = registration;
+    const { metadata, order, trust, shown } = registration;
     // Its own engine takes it back when it sees the reservation.
     if (trust !== 'trusted' && this.#context.reservations.has('function', id)) return;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id, trust);
-    if (functions.offerRemotely(id, { engine, metadata, order, trust })) announce.functionsChanged();
+    if (functions.offerRemotely(id, { engine, metadata, order, trust, shown })) announce.functionsChanged();
     withdrawDuplicate(this.#context, id);
   }
 
@@ -116,7 +116,7 @@ export class RegistryCopy implements BucketWatch {
     const { functions, announce, triggers } = this.#context;
     if (kind === 'trigger type') return triggers.withdrawTypeRemotely(id, engine);
     if (kind === 'trigger') {
-      const binding = triggers.binding(`${engine.id}/${id}`);
+      const binding = triggers.binding(engine.isRouter ? id : `${engine.id}/${id}`);
       // The copy of a newer identity may have entered it again: then it is no longer this one's.
       const owner = binding?.owner;
       const isOwn = owner instanceof RemoteOwner && owner.engine === engine;
@@ -130,7 +130,7 @@ export class RegistryCopy implements BucketWatch {
   #bind(engine: RemoteEngine, id: string, value: TriggerValue, order: number): void {
     const owner = this.#ownerOf(engine, value);
     owner.triggers.add(owner.idOf(id));
-    bind(this.#context, {
+    const { binding, refusal } = bind(this.#context, {
       id: owner.idOf(id),
       type: value.type,
       functionId: value.function_id,
@@ -139,6 +139,7 @@ export class RegistryCopy implements BucketWatch {
       owner,
       order,
     });
+    if (refusal !== undefined) owner.send(refusedTrigger(binding, refusal));
   }
 
   #ownerOf(engine: RemoteEngine, { owner: workerId, sdk }: TriggerValue): RemoteOwner {
@@ -156,8 +157,8 @@ function readRegistration(key: string, text: string, revision: number): Registra
   if (part === undefined) return undefined;
   const value = parseRawJson(rawOf(text));
   if (kind === 'f' && isFunctionValue(value)) {
-    const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted' } = value;
-    return { kind: 'function', id, metadata: metadata === undefined ? undefined : rawOf(metadata), order, trust };
+    const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted', shown } = value;
+    return { kind: 'function', id, metadata: rawOrNone(metadata), order, trust, shown: shown && readShown(shown) };
   }
   if (kind === 'y' && isTriggerTypeValue(value)) {
     const { id = textOfPart(part), description, first: order = revision } = value;
@@ -166,6 +167,14 @@ function readRegistration(key: string, text: string, revision: number): Registra
   return kind === 't' && isTriggerValue(value)
     ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }
     : undefined;
+}
+
+function readShown({ description, request, response, workers }: ShownFunction): ShownOffer {
+  return { description, requestFormat: rawOrNone(request), responseFormat: rawOrNone(response), workers };
+}
+
+function rawOrNone(text: string | undefined): RawJson | undefined {
+  return text === undefined ? undefined : rawOf(text);
 }
 
 function rawOf(text: string): RawJson {

@@ -174,10 +174,13 @@ const httpLimits = fields({
 export const topLevel = fields({
   workers: listOf(anything(), { default: [], help: 'Modules, and programs of your own' }),
   modules: listOf(anything(), { default: [], help: 'The same list under its older name' }),
-  threads: either(integer({ min: 1 }), oneOf(['auto']), {
+  threads: either(integer({ min: 1, max: 64 }), oneOf(['auto']), {
     default: 'auto',
-    help: "Threads in addition to the router's own; auto: one per core, at least 2",
+    help: 'Router threads, which share the ports of workers; auto: one',
   }),
+  pool_threads: optional(
+    integer({ min: 1, max: 1024, help: 'Threads that check large frames; by default one per core, 4 at most' }),
+  ),
   compat: optional(oneOf(['iii', 'none'], { help: 'iii: answer as iii does wherever the product differs from it' })),
   strict: flag({ default: false, help: 'Security warnings at the start become errors' }),
   bridge_token: optional(

@@ -121,14 +121,14 @@ async function withinLastTasks(done: Promise<unknown>): Promise<void> {
 }
 
 /** A thread takes the cache of compiled code from its environment, and not from the thread that started it. */
-function environment(): NodeJS.ProcessEnv {
+export function environment(): NodeJS.ProcessEnv {
   const folder = module.getCompileCacheDir?.();
   // Its last part is of this version of Node, which the thread adds itself.
   return folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /** Next to the sources when they run directly, otherwise next to the bundle. */
-function taskFile(task: string): string {
+export function taskFile(task: string): string {
   const path = import.meta.url.endsWith('.ts') ? `../../workers/${task}.ts` : `../workers/${task}.js`;
   return new URL(path, import.meta.url).href;
 }

@@ -24,6 +24,7 @@ import { StoreDamaged, type StoreRegistry } from '../store/directory/registry.ts
 import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
+import { runsOnAllRouters } from './routers/modules-of-routers.ts';
 import { StartError } from './start-checks.ts';
 
 export interface ListedModule {
@@ -123,6 +124,8 @@ export class ModuleSet {
   /** The answer of the running module to the new configuration. */
   async ask(key: ModuleKey, listed: ListedModule): Promise<Reconfiguration> {
     const running = this.#at(key);
+    const fixed = this.#context.otherRouters.size > 0 && runsOnAllRouters(listed);
+    if (fixed) return { ok: false, reason: 'with several threads, it can only change with a new start of the engine' };
     if (!isDeepStrictEqual(running?.adapter, listed.adapter)) {
       return { ok: false, reason: 'its adapter can only change with a new start of the engine' };
     }

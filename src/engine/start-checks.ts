@@ -114,7 +114,10 @@ export function consoleStyle(config: LoadedConfig): ConsoleStyle {
   return { level: level === 'trace' ? 'debug' : level, format };
 }
 
-export function moduleSettings({ settings }: LoadedConfig, openFiles: number | undefined): ModuleSettings {
+export function moduleSettings(
+  { settings }: Pick<LoadedConfig, 'settings'>,
+  openFiles: number | undefined,
+): ModuleSettings {
   const { trusted, http } = settings.limits;
   const affordable = openFiles === undefined ? Number.POSITIVE_INFINITY : Math.floor(openFiles * OPEN_FILES_SHARE);
   return {
@@ -122,6 +125,7 @@ export function moduleSettings({ settings }: LoadedConfig, openFiles: number | u
     bridgeToken: settings.bridge_token,
     allowedHosts: settings.allowed_hosts,
     trustedProxies: settings.trusted_proxies,
+    portSharing: undefined,
     http: {
       connectionsMax: Math.min(http.connections, affordable),
       bodyBuffersBytesMax: http.body_buffers_bytes,
@@ -199,7 +203,7 @@ export function waitingLimits({ limits }: LoadedConfig['settings']): WaitingLimi
   return { callsMax: limits.engine.waiting_calls, bytesMax: limits.engine.waiting_bytes };
 }
 
-export function channelSettings({ settings }: LoadedConfig): ChannelSettings {
+export function channelSettings({ settings }: Pick<LoadedConfig, 'settings'>): ChannelSettings {
   const { engine } = settings.limits;
   return {
     channelsMax: engine.channels,

@@ -19,7 +19,7 @@ import type { RouterPort } from '../router/port.ts';
 import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session/session.ts';
 import type { StoreRegistry } from '../store/directory/registry.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { PortSharing, Transport } from '../transport/transport.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
 import type { Taps } from './taps.ts';
 
@@ -157,6 +157,8 @@ export interface ModuleSettings {
   readonly allowedHosts: readonly string[];
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
+  /** Other routers of this process listen on the same ports. */
+  readonly portSharing: PortSharing | undefined;
   readonly http: HttpLimits;
   readonly trusted: SessionLimits & ConnectionLimits & { readonly frameBytes: number };
   readonly browser: BrowserLimits;

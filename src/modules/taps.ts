@@ -1,5 +1,6 @@
 // Lets other modules watch what a module does. Without a watcher no item is built, and the check costs one comparison.
 
+import type { TelemetryBatch } from '../core/telemetry/records/intake.ts';
 import type { StoreEvent } from '../store/thread/contract.ts';
 
 export class Tap<T> {
@@ -55,6 +56,10 @@ export class Taps {
   /** Changes of state entries made through this engine. */
   readonly state = new Tap<StoreEvent>();
   readonly streams = new Tap<StreamMessage>();
+  /** What further routers of this process observed. */
+  readonly batches = new Tap<TelemetryBatch>();
+  /** Resolves when what they have observed up to now has come; absent: there are none. */
+  flushOthers: (() => Promise<void>) | undefined;
   /** Absent without a stream server. */
   streamSubscribers: StreamSubscribers | undefined;
 }

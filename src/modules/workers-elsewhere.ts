@@ -17,18 +17,19 @@ export interface WorkersElsewhere {
 export const WORKERS_LIST = 'engine::workers::list';
 export const WORKERS_INFO = 'engine::workers::info';
 
-type Port = Pick<RouterPort, 'askEngines'>;
+type Port = Pick<RouterPort, 'askRouters'>;
 
 /** Without their modules, which every engine has. `undefined`: there are no other engines. */
 export function workersElsewhere(router: Port, filter: object): Promise<WorkersElsewhere> | undefined {
-  return router.askEngines(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
+  return router.askRouters(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
 }
 
 function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
-  const workers = answers.parts.flatMap(({ engine, json }) => {
+  const workers = answers.parts.flatMap(({ engine, isRouter, json }) => {
     const answer = parsed(json);
     if (!isWorkersAnswer(answer)) return [];
-    return answer.workers.filter(({ runtime }) => runtime !== 'engine').map((row) => ({ ...row, engine }));
+    const workers = answer.workers.filter(({ runtime }) => runtime !== 'engine');
+    return isRouter ? workers : workers.map((row) => ({ ...row, engine }));
   });
   return { workers, ...(answers.missing.length > 0 && { missing_engines: answers.missing }) };
 }
@@ -43,9 +44,10 @@ export function infoElsewhere(
   { rights, isRelayed }: Pick<BuiltinCall, 'rights' | 'isRelayed'>,
 ): Promise<object | undefined> | undefined {
   if (rights !== undefined || isRelayed === true) return undefined;
-  return router.askEngines(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
+  return router.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
     const answer = part && parsed(part.json);
-    return typeof answer === 'object' && answer !== null ? { ...answer, engine: part?.engine } : undefined;
+    if (typeof answer !== 'object' || answer === null) return undefined;
+    return part === undefined || part.isRouter ? answer : { ...answer, engine: part.engine };
   });
 }
 

@@ -14,6 +14,7 @@ import type { RawJson } from '../protocol/json/byte-string.ts';
 import type { Payload } from '../protocol/payload/payload.ts';
 import type { Outcome } from './calls/call.ts';
 import type { PayloadLimits } from './calls/payload-size-check.ts';
+import type { RemoteEngine } from './remote/remote-engine.ts';
 import type { RemoteOwner } from './remote/remote-owner.ts';
 import type { Session } from './session/session.ts';
 
@@ -44,7 +45,14 @@ export interface RawBuiltinDefinition extends BuiltinFacts {
   handleRaw(payload: Payload | undefined, call: BuiltinCall, done: (outcome: Outcome) => void): void;
 }
 
-export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition;
+/** A function of the engine that another router of this process runs. */
+export interface ForwardedBuiltin extends BuiltinFacts {
+  readonly home: RemoteEngine;
+  /** What this router answers when another one asks it. */
+  readonly local: BuiltinDefinition | RawBuiltinDefinition | undefined;
+}
+
+export type AnyBuiltin = BuiltinDefinition | RawBuiltinDefinition | ForwardedBuiltin;
 
 /** Its entry in the table of functions. */
 export function builtinEntry(module: string, handler: AnyBuiltin): BuiltinFunction<AnyBuiltin> {
@@ -68,6 +76,8 @@ export interface Cause {
 export interface BuiltinCall extends Cause {
   /** The connection that called; `undefined` when the call came from inside the engine. */
   readonly callerWorkerId: string | undefined;
+  /** The name that it gave itself, or its id. */
+  readonly callerName: string | undefined;
   /** What the caller may reach; `undefined`: everything. The function shows and does nothing outside it. */
   readonly rights: Access | undefined;
   /** Another engine of the cluster asks. */

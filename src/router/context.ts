@@ -22,7 +22,7 @@ import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudg
 import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
-import type { RemoteEngine } from './remote/remote-engine.ts';
+import type { ForwardedFor, RemoteEngine } from './remote/remote-engine.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
 import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
@@ -60,8 +60,12 @@ export interface CallRequest extends CallOrder {
   readonly isForRestricted?: boolean | undefined;
   /** An attempt of a job: its time begins when its handler does. */
   readonly isJob?: boolean | undefined;
+  /** The other routers of the process were asked: none of them offers the function. */
+  readonly isUnknownElsewhere?: boolean | undefined;
   /** The engine of the cluster that passed it on, because a worker of this one offers the function. */
   readonly relayedBy?: string | undefined;
+  /** The connection of that router of the process which calls a function of the engine. */
+  readonly forwardedFor?: ForwardedFor | undefined;
 }
 
 /** A call in the table of calls in flight. */
@@ -79,8 +83,20 @@ export interface RouterSettings {
   readonly markKey?: string | undefined;
   /** It is one of several engines, which agree on the key of marks. */
   readonly isInCluster?: boolean | undefined;
+  /** It is one of several router threads of the process. */
+  readonly isOneOfRouters?: boolean | undefined;
   /** Engines of the same zone are preferred for calls that leave this engine. */
   readonly zone?: string | undefined;
+}
+
+/** How much a router has to do. */
+export interface RouterLoad {
+  readonly connections: number;
+  readonly callsInFlight: number;
+}
+
+export function loadOf({ sessions, calls }: Pick<RouterContext, 'sessions' | 'calls'>): RouterLoad {
+  return { connections: sessions.size, callsInFlight: calls.openCount };
 }
 
 export interface RouterContext {
@@ -99,6 +115,16 @@ export interface RouterContext {
   readonly repeatable: Map<number, CallRequest>;
   /** Other engines of the cluster. */
   readonly remoteEngines: Set<RemoteEngine>;
+  /** Other router threads of this process. */
+  readonly otherRouters: Set<RemoteEngine>;
+  /** What further routers reported last; on the first router alone. */
+  readonly furtherRouters: Map<number, RouterLoad>;
+  /** On a further router: the first one, which has the modules of the engine. */
+  home: RemoteEngine | undefined;
+  /** Calls back, at once or later, when all other routers know what is registered here; absent: there are none. */
+  whenOthersKnow: ((then: () => void) => void) | undefined;
+  /** Calls back when every other router has handled what had arrived there; absent: there are none. */
+  afterTurnOfOthers: ((then: () => void) => void) | undefined;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */
@@ -134,6 +160,8 @@ export interface RouterContext {
   jobTaker: JobTaker | undefined;
   /** Called, soon after, when functions came or went. */
   readonly functionListeners: Set<() => void>;
+  /** Called with its id when a worker came, left, or identified itself. */
+  readonly workerListeners: Set<(workerId: string) => void>;
   /** Called when queues came or went, or their rules changed. */
   readonly queueListeners: Set<() => void>;
   /** The modules that have triggers that name queues. */

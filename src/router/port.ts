@@ -28,7 +28,7 @@ import {
 import { errorLine, type Outcome } from './calls/call.ts';
 import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './calls/call-locally.ts';
 import type { Channels } from './channels/channels.ts';
-import type { RouterContext } from './context.ts';
+import { loadOf, type RouterContext, type RouterLoad } from './context.ts';
 import { reserve, sizeOf } from './registrations/functions.ts';
 import {
   type Entry,
@@ -41,8 +41,9 @@ import {
   type WorkerRow,
   workerRow,
 } from './registrations/rows.ts';
-import { type AnswersOfEngines, askEngine, askEngines } from './remote/ask-engines.ts';
+import { type AnswersOfEngines, askAll, askEngine } from './remote/ask-engines.ts';
 import { replaceMoved } from './remote/moved-workers.ts';
+import { allOthers } from './remote/offers.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
 import type { Session } from './session/session.ts';
@@ -114,12 +115,17 @@ export class RouterPort {
 
   /** What all other engines of the cluster answer; `undefined`: there are none. `payload`: JSON. */
   askEngines(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
-    return this.#context.remoteEngines.size === 0 ? undefined : askEngines(this.#context, functionId, payload);
+    return askAll(this.#context, [...this.#context.remoteEngines], functionId, payload);
+  }
+
+  /** The same of the other routers of this process, too: what only the router of a connection knows. */
+  askRouters(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
+    return askAll(this.#context, allOthers(this.#context), functionId, payload);
   }
 
   /** Asks that engine; `undefined`: there is none with this id. */
   askEngine(engineId: string, functionId: string, payload: Payload | undefined) {
-    const engine = [...this.#context.remoteEngines].find(({ id }) => id === engineId);
+    const engine = allOthers(this.#context).find(({ id }) => id === engineId);
     return engine && askEngine(this.#context, engine, functionId, payload);
   }
 
@@ -156,6 +162,11 @@ export class RouterPort {
 
   get callsInFlight(): number {
     return this.#context.calls.openCount;
+  }
+
+  /** The load of each router thread of the process, this one first. */
+  get routers(): RouterLoad[] {
+    return [loadOf(this.#context), ...this.#context.furtherRouters.values()];
   }
 
   get callsInFlightMax(): number {
@@ -380,11 +391,6 @@ export class RouterPort {
   /** Connections that are workers. A connection that only calls is not listed. */
   workers(): Session[] {
     return [...this.#context.sessions.values()].filter((session) => session.isWorker);
-  }
-
-  /** The name that a connection gave itself, or its id; `undefined` when it is gone. */
-  workerName(workerId: string): string | undefined {
-    return this.#context.sessions.get(workerId)?.displayName;
   }
 
   workerRow(session: Session): WorkerRow {

@@ -219,12 +219,21 @@ export class Router {
         session.isLeaving = true;
         return;
       case 'ping':
-        return session.send({ type: 'pong' });
+        return this.#pong(session);
       case 'pong':
       case 'registerservice':
         // A pong needs no answer; services of old clients have no effect (wire 3.1).
         return;
     }
+  }
+
+  /** After its ping a connection relies on what it registered: every router knows it by then. */
+  #pong(session: Session): void {
+    const { whenOthersKnow } = this.context;
+    if (whenOthersKnow === undefined) return session.send({ type: 'pong' });
+    whenOthersKnow(() => {
+      if (session.state !== 'closed') session.send({ type: 'pong' });
+    });
   }
 
   /** The sender claims to be the same worker as an earlier connection: that one is ended first (wire 1.9). */

@@ -5,11 +5,18 @@ import type { HttpExchange } from './http.ts';
 import type { SocketOptions } from './socket.ts';
 import type { TlsOptions } from './tls.ts';
 
+/**
+ * Several threads of this process listen on the port, and the system spreads connections over them. The first one
+ * opens it alone for a moment, which shows that no other process has it, and which chooses the number for port 0.
+ */
+export type PortSharing = 'first' | 'further';
+
 /** A port for WebSockets. */
 export interface ListenOptions extends SocketOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
+  readonly sharing?: PortSharing | undefined;
   /** `undefined`: connections are not encrypted. */
   readonly tls: TlsOptions | undefined;
 }
@@ -19,6 +26,7 @@ export interface HttpListenOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
+  readonly sharing?: PortSharing | undefined;
   /** `undefined`: connections are not encrypted. */
   readonly tls: TlsOptions | undefined;
   readonly connectionsMax: number;

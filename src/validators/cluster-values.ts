@@ -4,6 +4,7 @@
 import typia from 'typia';
 import type { FunctionValue, ReservationValue, TriggerTypeValue, TriggerValue } from '../cluster/entry-values.ts';
 import type { EngineFacts } from '../cluster/membership.ts';
+import type { RouterMessage } from '../cluster/routers/messages.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
 import type { WorkersAnswer } from '../router/registrations/rows.ts';
 import type { MeasuredAnswer } from '../telemetry/tasks.ts';
@@ -12,6 +13,7 @@ export const isEndOpening = typia.createIs<EndOpening>();
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();
 export const isMeasuredAnswer = typia.createIs<MeasuredAnswer>();
+export const isRouterMessage = typia.createIs<RouterMessage>();
 export const isReservationValue = typia.createIs<ReservationValue>();
 export const isTriggerTypeValue = typia.createIs<TriggerTypeValue>();
 export const isTriggerValue = typia.createIs<TriggerValue>();

@@ -34,6 +34,13 @@ export interface RemoteOffer<R> {
   readonly metadata: RawJson | undefined;
   /** Of its newest registration. */
   readonly order: number;
+  /** Of another router of this process: what lists show. */
+  readonly shown?: ShownOffer | undefined;
+}
+
+export interface ShownOffer extends Pick<FunctionSpec, 'description' | 'requestFormat' | 'responseFormat'> {
+  /** The ids of the connections that offer it. */
+  readonly workers: readonly string[];
 }
 
 /** `R`: another engine of the cluster. */

@@ -43,10 +43,14 @@ const HEALTH_UNDER_PRESSURE = ['healthy', 'healthy', 'degraded', 'unhealthy'] as
 function routerDetails(router: RouterPort) {
   const { name, cause } = router.pressure;
   const { cpuSeconds, residentBytes } = processUse();
+  const { routers } = router;
   return {
     draining: router.isDraining,
     pressure: { level: name, cause: cause ?? null },
     process: { cpu_seconds: cpuSeconds, resident_bytes: residentBytes },
+    ...(routers.length > 1 && {
+      routers: routers.map(({ connections, callsInFlight }) => ({ connections, calls_in_flight: callsInFlight })),
+    }),
     counters: router.counters(),
   };
 }

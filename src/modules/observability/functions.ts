@@ -30,10 +30,11 @@ import { outcomeOfError } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
+import type { Taps } from '../taps.ts';
 import { answersOfAll } from './answers-of-all.ts';
 import type { LogPayload } from './payloads.ts';
 
-type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'workerName' | 'count' | 'quietTraces'>;
+type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'count' | 'quietTraces'>;
 
 export function logFunctions(router: Port, identity: ServiceIdentity): BuiltinDefinition[] {
   return LOG_LEVELS.map((level) => {
@@ -56,7 +57,7 @@ export function logFunctions(router: Port, identity: ServiceIdentity): BuiltinDe
 function recordOf(
   level: LogLevel,
   { message, data, service_name: service, ...ids }: LogPayload,
-  { traceparent, baggage, callerWorkerId, rights }: BuiltinCall,
+  { traceparent, baggage, callerWorkerId, callerName: worker, rights }: BuiltinCall,
   router: Port,
   { engineVersion, resource }: ServiceIdentity,
 ): LogRecord {
@@ -69,7 +70,6 @@ function recordOf(
   const isQuiet =
     quietTraces.isMarkedContext(traceparent) ||
     (rights === undefined && traceId !== undefined && quietTraces.isMarked(traceId));
-  const worker = callerWorkerId && router.workerName(callerWorkerId);
   const caller = readService(service) ?? functionIdIn(baggage) ?? worker;
   return {
     timestamp_unix_nano: nowNano,
@@ -159,6 +159,7 @@ export function threadFunctions(
   client: Pick<TelemetryClient, 'ask'>,
   collector: Pick<Collector, 'flush'>,
   router: Pick<RouterPort, 'askEngines' | 'askEngine'>,
+  taps: Pick<Taps, 'flushOthers'>,
 ): RawBuiltinDefinition[] {
   const ask = answersOfAll(client, () => collector.flush(), router);
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
@@ -168,8 +169,15 @@ export function threadFunctions(
       // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
       assertTrusted(id, call);
       const input = payload?.asJsonBytes();
+      const isRelayed = call.isRelayed === true;
+      const askLater = async (flushed: Promise<void>, bytes: Uint8Array | undefined) => {
+        const kept = bytes && new Uint8Array(bytes);
+        await flushed;
+        return await ask(id, kept, isRelayed);
+      };
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
-      void ask(id, input, call.isRelayed === true).then((answer) => {
+      const asked = taps.flushOthers === undefined ? ask(id, input, isRelayed) : askLater(taps.flushOthers(), input);
+      void asked.then((answer) => {
         if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
         const bytes = Buffer.from(answer);
         done({ result: Payload.ofBytes(bytes, 0, bytes.length) });

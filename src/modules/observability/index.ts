@@ -44,7 +44,10 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const collector = createCollector(context, settings, client);
   const noteLostTurn = (alert: string, error: unknown) =>
     logger.warn('An alert acts although other engines may act, too', { alert, error: String(error) });
-  const measure = (windows: readonly MetricWindow[]) => client.measure(windows, () => collector.flush());
+  const measure = async (windows: readonly MetricWindow[]) => {
+    await context.taps.flushOthers?.();
+    return await client.measure(windows, () => collector.flush());
+  };
   const alerts = new Alerts({
     rules: settings.alerts,
     measure,
@@ -53,6 +56,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     evaluate: context.threads.evaluateAlerts,
     ...{ router, outgoing: context.outgoing, clock, logger },
   });
+  context.taps.batches.watch((batch) => client.take(batch));
   router.observe(collector);
   logger.observe?.((level, message, fields) =>
     collector.log(recordOfLine(level, message, fields, router.nowMs, identity)),
@@ -61,7 +65,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     functions: [
       ...logFunctions(router, identity),
       ...baggageFunctions,
-      ...threadFunctions(client, collector, router),
+      ...threadFunctions(client, collector, router, context.taps),
       ...alertFunctions(alerts, router),
       alertsMeasure(measure),
       samplingRules(() => settings, router),

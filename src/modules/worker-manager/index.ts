@@ -96,6 +96,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       this.#context.transport.listen({
         host,
         port,
+        sharing: this.#config.rbac === undefined ? this.#context.settings.portSharing : undefined,
         tls,
         frameBytesMax: frameBytes,
         // Twice our own limit: the library must never drop what our own accounting still allows (L5).

@@ -9,13 +9,16 @@ import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { idOffence } from '../../protocol/frames/limits.ts';
 import { detach } from '../../protocol/json/byte-string.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
+import { forward } from '../remote/relayed-calls.ts';
+import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { beginEnqueue, contextOf, endEnqueue, spanOf } from '../session/observe.ts';
-import { type Outcome, outcomeOfError, outcomeOfValue } from './call.ts';
+import { type Outcome, outcomeOf, outcomeOfError, outcomeOfValue } from './call.ts';
 import { answer } from './in-flight.ts';
 import { begins } from './new-work.ts';
 
 /** The function need not exist yet: its jobs wait for it (Q7). */
 export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
+  if (context.home !== undefined) return enqueueAtHome(context, context.home, request, action);
   const { caller, ref, functionId, data, metadata, baggage, from, rights } = request;
   const begun = context.observer && beginEnqueue(context.observer, request, action.queue);
   const release = context.payloadShare.take(request.rights, request.data);
@@ -40,6 +43,13 @@ export function enqueue(context: RouterContext, request: CallRequest, action: En
     },
     done,
   );
+}
+
+/** The first router of the process has the queues. */
+function enqueueAtHome(context: RouterContext, home: RemoteEngine, request: CallRequest, action: EnqueueAction): void {
+  const { caller, ref, functionId } = request;
+  const refusal = forward(context, home, request, action);
+  if (refusal !== undefined && caller !== undefined) answer(caller, ref, functionId, outcomeOf(refusal));
 }
 
 /** Otherwise a client that guesses a key could take the place of a trusted job, or of a job of another user. */

@@ -28,7 +28,7 @@ import { answer, isCausedByRestricted, isRestricted, openCall } from './in-fligh
 import { drainRefusal, shedRefusal } from './new-work.ts';
 import { runBuiltin } from './run-builtin.ts';
 import { callUrl } from './url-functions.ts';
-import { busyRefusal, waitForPlace } from './waiting.ts';
+import { busyRefusal, keptRequest, waitForPlace } from './waiting.ts';
 
 /** Carries the call out with its action. */
 export function deliver(context: RouterContext, request: CallRequest, enqueue: EnqueueAction | undefined): void {
@@ -45,6 +45,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   // Before existence: a caller without access must not learn whether the function exists (X10).
   if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
   const entry = context.functions.get(request.functionId);
+  if (entry === undefined && mayComeFromOthers(context, request)) return;
   const refusal =
     entry === undefined
       ? refuseUnknown(request.functionId)
@@ -52,6 +53,18 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   if (refusal !== undefined) refuseObserved(context, request, refusal);
   else if (entry?.kind === 'worker') handOver(context, entry, request);
   else if (entry !== undefined) runBuiltin(context, entry.handler, request);
+}
+
+/**
+ * Another router of the process may be about to read the registration of the function, which its worker may have sent
+ * before this call. Then the call is made again after the others have handled what they have.
+ */
+function mayComeFromOthers(context: RouterContext, request: CallRequest): boolean {
+  const { afterTurnOfOthers } = context;
+  if (afterTurnOfOthers === undefined || request.isUnknownElsewhere === true) return false;
+  const kept = { ...keptRequest(request), isUnknownElsewhere: true };
+  afterTurnOfOthers(() => invoke(context, kept));
+  return true;
 }
 
 /** A call that reached no function is a failed call, and part of its trace. */

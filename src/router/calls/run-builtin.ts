@@ -1,17 +1,29 @@
 // Runs a function of the engine. A function that answers at once needs no entry in the call table. One that answers
 // later is a call like any other, with a deadline.
 
-import { Refusal, unreadablePayload } from '../../core/calls/refusal.ts';
+import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
-import type { AnyBuiltin, BuiltinCall, BuiltinDefinition, RawBuiltinDefinition } from '../builtin.ts';
+import type { AnyBuiltin, BuiltinCall, BuiltinDefinition, ForwardedBuiltin, RawBuiltinDefinition } from '../builtin.ts';
 import type { CallRequest, HandedCall, RouterContext } from '../context.ts';
+import { forward } from '../remote/relayed-calls.ts';
 import { type Begun, beginCall, contextOf, endAtOnce, spanOf } from '../session/observe.ts';
 import { type Outcome, outcomeOf, outcomeOfValue } from './call.ts';
 import { answer, openCall, settle } from './in-flight.ts';
 
 export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request: CallRequest): void {
-  if ('handleRaw' in builtin) runRaw(context, builtin, request);
+  if ('home' in builtin) forwardOrRun(context, builtin, request);
+  else if ('handleRaw' in builtin) runRaw(context, builtin, request);
   else runParsed(context, builtin, request);
+}
+
+/** What another router asks, this one answers itself: it would go in circles. */
+function forwardOrRun(context: RouterContext, { id, home, local }: ForwardedBuiltin, request: CallRequest): void {
+  if (request.relayedBy === undefined) {
+    const refusal = forward(context, home, request);
+    if (refusal !== undefined) finish(context, request, id, outcomeOf(refusal));
+  } else if (local === undefined) {
+    finish(context, request, id, outcomeOf(refusals.functionNotFound(id)));
+  } else runBuiltin(context, local, request);
 }
 
 /** Looked up again by the numbers of its call, because the deadline may have ended it meanwhile. */
@@ -41,9 +53,10 @@ function settleOwn(context: RouterContext, call: HandedCall, outcome: Outcome): 
 
 function callOf(request: CallRequest, begun: Begun): BuiltinCall {
   return {
-    callerWorkerId: request.from?.workerId,
+    callerWorkerId: request.from?.workerId ?? request.forwardedFor?.worker,
+    callerName: request.from?.displayName ?? request.forwardedFor?.name,
     rights: request.rights,
-    isRelayed: request.relayedBy === undefined ? undefined : true,
+    isRelayed: request.relayedBy === undefined || request.forwardedFor !== undefined ? undefined : true,
     sent: request.data,
     depth: request.depth + 1,
     traceparent: contextOf(begun, request.traceparent),

@@ -39,6 +39,7 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
     workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
       const context = contextOf();
       context.workerChanges++;
+      for (const listener of context.workerListeners) listener(workerId);
       if (context.triggers.bindingsOf(WORKERS_AVAILABLE).size === 0) return;
       const worker = context.sessions.get(workerId);
       const payload = rawJson({ event, worker_id: workerId });

@@ -5,7 +5,7 @@ import type { TriggerType } from '../../core/registry/trigger-table.ts';
 import type { WorkerGauges } from '../../core/telemetry/records/intake.ts';
 import { byteStringToText, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import type { AnyBuiltin, Binding, ModuleTriggerType } from '../builtin.ts';
-import type { RouterContext } from '../context.ts';
+import type { RouterContext, WorkerEntry } from '../context.ts';
 import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { RemoteOwner } from '../remote/remote-owner.ts';
 import type { Session } from '../session/session.ts';
@@ -30,7 +30,7 @@ export interface FunctionRow {
 
 export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
   const spec: Partial<FunctionSpec> | undefined =
-    entry.kind === 'builtin' ? entry.spec : (entry.specs.at(-1) ?? { metadata: entry.remotes.at(-1)?.metadata });
+    entry.kind === 'builtin' ? entry.spec : (entry.specs.at(-1) ?? specOfRemote(entry.remotes.at(-1)));
   const bound = [...context.triggers.bindingsTo(entry.id)];
   return {
     function_id: entry.id,
@@ -45,11 +45,29 @@ export function functionRow(context: RouterContext, entry: Entry): FunctionRow {
     workers:
       entry.kind === 'builtin'
         ? [{ id: entry.module, name: entry.module }]
-        : entry.executors.map((session) => ({ id: session.workerId, name: session.displayName })),
-    ...(entry.kind === 'worker' &&
-      entry.remotes.length > 0 && { engines: entry.remotes.map(({ engine }) => engine.id).sort() }),
+        : [
+            ...entry.executors.map((session) => ({ id: session.workerId, name: session.displayName })),
+            ...entry.remotes.flatMap(workersOfRouter),
+          ],
+    ...(entry.kind === 'worker' && enginesOf(entry)),
     status: context.isDraining ? 'draining' : 'active',
   };
+}
+
+type Offer = WorkerEntry['remotes'][number];
+
+function specOfRemote(offer: Offer | undefined): Partial<FunctionSpec> | undefined {
+  return offer && { ...offer.shown, metadata: offer.metadata };
+}
+
+/** Other engines do not say which of their workers offer it; routers of this process do. */
+function workersOfRouter({ engine, shown }: Offer): FunctionRow['workers'] {
+  return (shown?.workers ?? []).map((id) => ({ id, name: engine.workerNames.get(id) ?? id }));
+}
+
+function enginesOf({ remotes }: WorkerEntry): Pick<FunctionRow, 'engines'> {
+  const engines = remotes.filter(({ engine }) => !engine.isRouter).map(({ engine }) => engine.id);
+  return engines.length === 0 ? {} : { engines: engines.sort() };
 }
 
 export interface WorkerRow {
@@ -150,7 +168,7 @@ export function triggerRow(context: RouterContext, binding: Binding): TriggerRow
     function_id: binding.functionId,
     worker_name: binding.owner?.displayName ?? namespaceOf(binding.functionId),
     ...(binding.owner !== undefined && { worker_id: binding.owner.workerId }),
-    ...(binding.owner instanceof RemoteOwner && { engine: binding.owner.engine.id }),
+    ...(binding.owner instanceof RemoteOwner && !binding.owner.engine.isRouter && { engine: binding.owner.engine.id }),
     config: parseRawJson(binding.config),
     config_summary: summarise(byteStringToText(binding.config)),
     ...parsed('metadata', binding.metadata),

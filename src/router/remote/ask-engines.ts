@@ -8,7 +8,8 @@ import { relayTo } from './relayed-calls.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 export interface AnswersOfEngines {
-  readonly parts: { readonly engine: string; readonly json: Uint8Array }[];
+  /** `isRouter`: a router of this process answered. */
+  readonly parts: { readonly engine: string; readonly isRouter: boolean; readonly json: Uint8Array }[];
   /** Engines that could not be asked, or did not answer. */
   readonly missing: { readonly engine: string; readonly reason: string }[];
 }
@@ -18,19 +19,31 @@ const ASK_MS_MAX = 2_000;
 /** The engine has answered: it has nothing to add. */
 const NOTHING = /"code":"(?:NOT_FOUND|memory_exporter_not_enabled)"/;
 
-/** The payload is JSON, and valid until this returns. */
-export async function askEngines(
+/** `undefined`: there are none. */
+export function askAll(
   context: RouterContext,
+  engines: readonly RemoteEngine[],
+  functionId: string,
+  payload: Payload | undefined,
+): Promise<AnswersOfEngines> | undefined {
+  return engines.length === 0 ? undefined : askEngines(context, engines, functionId, payload);
+}
+
+/** The payload is JSON, and valid until this returns. */
+async function askEngines(
+  context: RouterContext,
+  engines: readonly RemoteEngine[],
   functionId: string,
   payload: Payload | undefined,
 ): Promise<AnswersOfEngines> {
   const found: AnswersOfEngines = { parts: [], missing: [] };
-  const asked = [...context.remoteEngines].map(async (engine) => {
+  const asked = engines.map(async (engine) => {
     const { result, error } = await askEngine(context, engine, functionId, payload);
     const text = error?.asText();
-    if (result !== undefined) found.parts.push({ engine: engine.id, json: result });
+    const { id, isRouter } = engine;
+    if (result !== undefined) found.parts.push({ engine: id, isRouter, json: result });
     else if (text !== undefined && !NOTHING.test(text)) {
-      found.missing.push({ engine: engine.id, reason: errorLine(text) });
+      found.missing.push({ engine: id, reason: errorLine(text) });
     }
   });
   await Promise.all(asked);

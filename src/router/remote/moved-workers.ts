@@ -12,6 +12,7 @@ import type { RouterContext } from '../context.ts';
 import type { Session } from '../session/session.ts';
 import { withdraw } from '../session/withdraw.ts';
 import { askEngine } from './ask-engines.ts';
+import { allOthers } from './offers.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 export const WORKERS_REPLACE = 'engine::workers::replace';
@@ -19,9 +20,9 @@ export const WORKERS_REPLACE = 'engine::workers::replace';
 /** Then the old engine is given up, or finds out itself. */
 const ANSWER_MS_MAX = 1_000;
 
-/** The engine of the cluster that gave the token. */
-export function engineOfToken({ remoteEngines }: RouterContext, token: string): RemoteEngine | undefined {
-  return [...remoteEngines].find(({ isUp, tokenEnd }) => isUp && token.endsWith(tokenEnd));
+/** The engine of the cluster, or the router of this process, that gave the token. */
+export function engineOfToken(context: RouterContext, token: string): RemoteEngine | undefined {
+  return allOthers(context).find(({ isUp, tokenEnd }) => isUp && token.endsWith(tokenEnd));
 }
 
 const HELD: ReadonlySet<WorkerFrame<RawJson>['type']> = new Set([

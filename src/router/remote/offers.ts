@@ -39,3 +39,13 @@ export function newestElsewhere(
   const own = specs.at(-1);
   return own === undefined || newest.order > (own.order ?? Number.POSITIVE_INFINITY) ? newest.engine : undefined;
 }
+
+/** Other engines of the cluster, and other routers of this process. */
+export function allOthers({ remoteEngines, otherRouters }: OthersOf): RemoteEngine[] {
+  return [...remoteEngines, ...otherRouters];
+}
+
+interface OthersOf {
+  readonly remoteEngines: ReadonlySet<RemoteEngine>;
+  readonly otherRouters: ReadonlySet<RemoteEngine>;
+}

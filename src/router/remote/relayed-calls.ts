@@ -2,6 +2,7 @@
 
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectEngine } from '../../core/cluster/select-engine.ts';
+import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { outcomeOf } from '../calls/call.ts';
 import { openCall, release, settle } from '../calls/in-flight.ts';
 import { keptRequest } from '../calls/waiting.ts';
@@ -70,7 +71,7 @@ export function relayTo(
   context: RouterContext,
   functionId: string,
   engine: RemoteEngine,
-  request: CallRequest,
+  request: CallRequest & { readonly enqueue?: EnqueueAction | undefined },
 ): number {
   request.handed?.(`engine ${engine.id}`);
   const call = openCall(context, functionId, engine, request, undefined);
@@ -79,6 +80,25 @@ export function relayTo(
   if (!engine.sendCall(functionId, slot, generation, request))
     settle(context, call, outcomeOf(unreachable(functionId, engine)));
   return slot;
+}
+
+/**
+ * Hands a call to the first router of the process, which has the modules of the engine. `enqueue`: it becomes a job.
+ * `undefined`: it was handed over.
+ */
+export function forward(
+  context: RouterContext,
+  home: RemoteEngine,
+  request: CallRequest,
+  enqueue?: EnqueueAction,
+): Refusal | undefined {
+  const { functionId, from } = request;
+  if (!home.isAccepting) return refusalOf(functionId, [home]);
+  const unreadable = unreadablePart(functionId, home, request);
+  if (unreadable !== undefined) return unreadable;
+  const forwardedFor = from === undefined ? {} : { worker: from.workerId, name: from.displayName };
+  relayTo(context, functionId, home, { ...request, forwardedFor, enqueue });
+  return undefined;
 }
 
 /** Announces the shapes of the payloads, too. JSON is checked by the engine that runs the call. */

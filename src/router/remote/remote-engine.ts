@@ -13,6 +13,7 @@ import type { Reachable } from '../../core/cluster/select-engine.ts';
 import type { Link } from '../../effects/carrier.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
+import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { type ByteString, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
@@ -26,6 +27,17 @@ export interface RelayedOrigin {
   readonly is_from_outside?: true;
   readonly is_job?: true;
   readonly is_internal?: true;
+  /** Of a router thread: a function of the engine, which the first router runs for a connection of that router. */
+  readonly for?: ForwardedFor;
+  /** Of a router thread: the call becomes a job. */
+  readonly enqueue?: EnqueueAction;
+}
+
+/** The connection that called a function of the engine on another router of the process. */
+export interface ForwardedFor {
+  /** Absent: the router itself calls. */
+  readonly worker?: string;
+  readonly name?: string;
 }
 
 /** A call as it is passed on. */
@@ -36,11 +48,19 @@ export interface RelayedCall extends CallOrder {
   readonly isFromOutside?: boolean | undefined;
   readonly isJob?: boolean | undefined;
   readonly isInternal?: boolean | undefined;
+  readonly forwardedFor?: ForwardedFor | undefined;
+  readonly enqueue?: EnqueueAction | undefined;
 }
 
 export class RemoteEngine implements Executor, Reachable {
   readonly id: string;
   readonly zone: string | undefined;
+  /** It is another router thread of this process. */
+  readonly isRouter: boolean;
+  /** Of a router of this process: the names of its connections, by id. */
+  readonly workerNames = new Map<string, string>();
+  /** Takes what another router of this process says about itself. */
+  onControl: ((text: RawJson) => void) | undefined = undefined;
   /** What reattach tokens that it gave end with. */
   readonly tokenEnd: string;
   readonly inFlightMax = Number.POSITIVE_INFINITY;
@@ -56,8 +76,9 @@ export class RemoteEngine implements Executor, Reachable {
   /** By number, the shapes that were sent in this session. */
   #sentShapes: Uint8Array | undefined;
 
-  constructor(id: string, zone: string | undefined, compact: CompactPayloads) {
+  constructor(id: string, zone: string | undefined, compact: CompactPayloads, isRouter = false) {
     this.id = id;
+    this.isRouter = isRouter;
     this.zone = zone;
     this.tokenEnd = tokenEndOf(id);
     this.#compact = compact;
@@ -131,6 +152,11 @@ export class RemoteEngine implements Executor, Reachable {
     else frames?.result(slot, generation, unreadableAnswer(payload), true);
   }
 
+  /** To another router of this process. */
+  sendControl(text: RawJson): void {
+    this.#link?.open()?.control(text);
+  }
+
   /** About an end of a channel that lies on one of the two engines. */
   sendChannel(flags: number, code: number, number: number, content: ByteString | Uint8Array): void {
     this.#link?.open()?.channel(flags, code, number, content);
@@ -173,11 +199,10 @@ function unreadableAnswer(payload: Payload): Payload | undefined {
 }
 
 function originOf(request: RelayedCall): RawJson | undefined {
-  const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal } = request;
+  const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal, forwardedFor } = request;
   const isRestricted = isForRestricted === true || rights !== undefined;
-  if (trigger === undefined && !isTrustedWork && !isRestricted && !isFromOutside && !isJob && !isInternal) {
-    return undefined;
-  }
+  const isPlain = trigger === undefined && !isTrustedWork && !isRestricted && !isFromOutside && !isJob && !isInternal;
+  if (isPlain && forwardedFor === undefined) return undefined;
   const origin: RelayedOrigin = {
     ...(trigger !== undefined && { trigger: { type: trigger.type, id: trigger.id } }),
     ...(isTrustedWork === true && { is_trusted_work: true }),
@@ -185,6 +210,8 @@ function originOf(request: RelayedCall): RawJson | undefined {
     ...(isFromOutside === true && { is_from_outside: true }),
     ...(isJob === true && { is_job: true }),
     ...(isInternal === true && { is_internal: true }),
+    ...(forwardedFor !== undefined && { for: forwardedFor }),
+    ...(request.enqueue !== undefined && { enqueue: request.enqueue }),
   };
   return rawJson(origin);
 }

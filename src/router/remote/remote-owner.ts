@@ -1,5 +1,7 @@
 // The owner of triggers that a worker of another engine registered. Only trusted workers share theirs.
 
+import type { EngineFrame } from '../../protocol/frames/frames.ts';
+import { byteStringToText, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 /** What is known of a trigger's origin. */
@@ -17,7 +19,6 @@ export class RemoteOwner {
   readonly engine: RemoteEngine;
   /** Its id on the other engine. */
   readonly workerId: string;
-  readonly displayName: string;
   /** It sends its deadlines, and writes its streams before it returns. */
   readonly isOwnSdk: boolean;
   readonly access = undefined;
@@ -29,23 +30,31 @@ export class RemoteOwner {
     this.engine = engine;
     this.workerId = workerId;
     this.isOwnSdk = isOwnSdk;
-    this.displayName = `engine ${engine.id}`;
+  }
+
+  get displayName(): string {
+    const { isRouter, id, workerNames } = this.engine;
+    return isRouter ? (workerNames.get(this.workerId) ?? this.workerId) : `engine ${id}`;
   }
 
   get functions(): ReadonlySet<string> {
     return this.engine.functions;
   }
 
-  /** The id of its trigger in the table of this engine: two engines may have triggers of one id. */
+  /** The id of its trigger in the table of this engine: two engines may have triggers of one id, two routers not. */
   idOf(triggerId: string): string {
-    return `${this.engine.id}/${triggerId}`;
+    return this.engine.isRouter ? triggerId : `${this.engine.id}/${triggerId}`;
   }
 
   /** The id that its worker gave the trigger. */
   ownIdOf(id: string): string {
-    return id.slice(this.engine.id.length + 1);
+    return this.engine.isRouter ? id : id.slice(this.engine.id.length + 1);
   }
 
-  /** Its own engine reports verdicts to it. */
-  send(): void {}
+  /** Another engine of a cluster reports verdicts itself, because it has the same modules; another router has not. */
+  send(frame: EngineFrame<RawJson>): void {
+    if (!this.engine.isRouter || frame.type !== 'triggerregistrationresult' || frame.error === undefined) return;
+    const verdict = { kind: 'verdict', id: this.ownIdOf(frame.id), error: byteStringToText(frame.error) };
+    this.engine.sendControl(rawJson(verdict));
+  }
 }

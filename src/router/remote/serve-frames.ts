@@ -15,7 +15,7 @@ import {
   type ResultHeader,
 } from '../../protocol/binary/binary-messages.ts';
 import { CALL_TIMEOUT_MS_DEFAULT } from '../../protocol/frames/limits.ts';
-import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { asRawJson, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { nodeText } from '../../protocol/json/node-bytes.ts';
 import { CompactDecoder } from '../../protocol/payload/compact-decode.ts';
 import { mapReferences } from '../../protocol/payload/compact-layout.ts';
@@ -23,8 +23,8 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
 import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
-import { invoke, refuse } from '../calls/invoke.ts';
-import type { RouterContext } from '../context.ts';
+import { deliver, invoke, refuse } from '../calls/invoke.ts';
+import type { CallRequest, RouterContext } from '../context.ts';
 import { relayAgain } from './relayed-calls.ts';
 import { RemoteChannels } from './remote-channels.ts';
 import type { RelayedOrigin, RemoteEngine } from './remote-engine.ts';
@@ -69,7 +69,7 @@ export class ServeFrames implements BatchVisitor {
       return refuse(context, caller, 0, functionId, refusal);
     }
     const { idLow } = header;
-    invoke(context, {
+    const request: CallRequest = {
       functionId,
       data: this.#payload(flags, header.payloadStart, header.payloadEnd),
       metadata:
@@ -92,7 +92,10 @@ export class ServeFrames implements BatchVisitor {
       isFromOutside: origin.is_from_outside,
       isJob: origin.is_job,
       isInternal: origin.is_internal,
-    });
+      forwardedFor: origin.for,
+    };
+    if (origin.enqueue === undefined) invoke(context, request);
+    else deliver(context, request, origin.enqueue);
   }
 
   result({ flags, idLow, idHigh, payloadStart, payloadEnd }: Readonly<ResultHeader>): void {
@@ -113,8 +116,10 @@ export class ServeFrames implements BatchVisitor {
     this.channels.take(header, this.#message);
   }
 
-  control(): void {
-    this.refuse('a control frame, which engines do not send each other');
+  control(start: number, end: number): void {
+    const { isRouter, onControl } = this.#engine;
+    if (!isRouter) return this.refuse('a control frame, which engines do not send each other');
+    onControl?.(asRawJson(this.#message.toString('latin1', start, end)));
   }
 
   shape(start: number, end: number, number: number): void {

@@ -15,6 +15,7 @@ import type { Binding, Cause } from '../builtin.ts';
 import { errorLine } from '../calls/call.ts';
 import { callLocally } from '../calls/call-locally.ts';
 import type { RouterContext } from '../context.ts';
+import { allOthers } from '../remote/offers.ts';
 import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { RemoteOwner, registeredIdOf } from '../remote/remote-owner.ts';
 import { firingRefusal } from '../restricted/firing-rate.ts';
@@ -52,7 +53,7 @@ export function fireTrigger(
  * engine with the lowest id. All engines have a trigger without an owner.
  */
 function oursOf(context: RouterContext, trusted: readonly Binding[]): Binding[] {
-  const others = [...context.remoteEngines].filter(({ isUp }) => isUp);
+  const others = allOthers(context).filter(({ isUp }) => isUp);
   return equalBindings(trusted).flatMap((equal) => {
     const own = equal.find(({ owner }) => !(owner instanceof RemoteOwner));
     const isOfAll = equal.some(({ owner }) => owner === undefined);

@@ -193,20 +193,28 @@ export function handleTriggerResult(
     return;
   }
   context.verdicts.get(binding.id)?.(frame.error);
-  if (frame.error === undefined) {
+  adoptVerdict(binding, frame.error);
+}
+
+/** What the provider of its type says about the binding. */
+export function adoptVerdict(binding: Binding, error: RawJson | undefined): void {
+  if (error === undefined) {
     binding.state = 'bound';
     binding.error = undefined;
     return;
   }
   binding.state = 'refused';
-  binding.error = errorText(frame.error);
-  binding.owner?.send({
-    type: 'triggerregistrationresult',
-    id: binding.id,
-    trigger_type: binding.type,
-    function_id: binding.functionId,
-    error: frame.error,
-  });
+  binding.error = errorText(error);
+  binding.owner?.send(resultOf(binding, error));
+}
+
+function resultOf({ id, type, functionId }: Binding, error: RawJson): TriggerRegistrationResult<RawJson> {
+  return { type: 'triggerregistrationresult', id, trigger_type: type, function_id: functionId, error };
+}
+
+/** What the owner of a binding gets that was refused at once. */
+export function refusedTrigger(binding: Binding, refusal: Refusal): TriggerRegistrationResult<RawJson> {
+  return resultOf(binding, rawJson(refusal.toBody()));
 }
 
 export function handleUnregisterTrigger(

@@ -3,32 +3,49 @@
 // The library parses strictly. This file adds the time limits (guarantees 4), which the library does not have, and the
 // rules of `refused-requests.ts`.
 
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { faultBody, HEADERS_BYTES_MAX, type HttpFault, readFraming, statusLine } from '../refused-requests.ts';
 import type { TlsOptions } from '../tls.ts';
 import type { HttpListenOptions } from '../transport.ts';
-import { ListenError, type Listener } from '../transport.ts';
+import { ListenError, type Listener, type PortSharing } from '../transport.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { createNodeServer, isHandshaking, onConnection, prepareTlsOnNode } from './node-server.ts';
 import { isWebSocketRequest, WsUpgrades } from './ws-upgrades.ts';
 
+interface NodePort {
+  readonly host: string;
+  readonly port: number;
+  readonly sharing?: PortSharing | undefined;
+}
+
 /** Returns the port, which the system chooses for 0. Rejects when the port cannot be opened. */
-export async function listenOnNode(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<number> {
+export async function listenOnNode(server: Server, options: NodePort): Promise<number> {
+  const { host, sharing } = options;
+  const { port } = sharing === 'first' ? { port: await freePortOf(options) } : options;
   await new Promise<void>((resolve, reject) => {
     server.once('error', () => reject(new ListenError(host, port)));
-    server.listen({ host: bareHost(host), port, exclusive: true }, resolve);
+    server.listen({ host: bareHost(host), port, exclusive: true, reusePort: sharing !== undefined }, resolve);
   });
   // Without free file descriptors a new connection cannot be accepted: its client sees an error, and the open
   // connections stay open.
   server.on('error', () => {});
+  return portOf(server, port);
+}
+
+/** The port, which no other process has. */
+async function freePortOf({ host, port }: NodePort): Promise<number> {
+  const alone = createServer();
+  const found = await listenOnNode(alone, { host, port });
+  await new Promise((resolve) => alone.close(resolve));
+  return found;
+}
+
+function portOf(server: Server, fallback: number): number {
   const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
+  return typeof address === 'object' && address !== null ? address.port : fallback;
 }
 
 export async function serveOnNode(clock: Clock, options: HttpListenOptions): Promise<Listener> {

@@ -23,10 +23,11 @@ import { addWebSocketRoute } from './uws-sockets.ts';
 
 export function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const state = new UwsHttpPort(clock, options);
-  const { host, port, tls, sockets } = options;
+  const { host, port, sharing, tls, sockets } = options;
   return openOnUws(uws, {
     host,
     port,
+    sharing,
     tls,
     route(app) {
       app.filter((response, change) => (change > 0 ? state.opened(response) : state.closed()));

@@ -9,12 +9,13 @@
 import { readFileSync } from 'node:fs';
 import { bareHost } from '../../core/access/origin.ts';
 import { TlsError, type TlsOptions } from '../tls.ts';
-import { ListenError, type Listener } from '../transport.ts';
+import { ListenError, type Listener, type PortSharing } from '../transport.ts';
 import type { Uws, UwsApp } from './uws-library.ts';
 
 export interface UwsPort {
   readonly host: string;
   readonly port: number;
+  readonly sharing: PortSharing | undefined;
   readonly tls: TlsOptions | undefined;
   /** Adds all routes. Called for every app that gets connections. */
   route(app: UwsApp): void;
@@ -46,13 +47,23 @@ class UwsListener implements Listener {
 
   /** Throws if the port cannot be opened. */
   constructor(uws: Uws, options: UwsPort, acceptor: UwsApp, ...apps: UwsApp[]) {
-    const { host, port } = options;
-    let token: unknown;
-    // The library calls back before it returns.
-    acceptor.listen(bareHost(host), port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (given) => {
-      token = given;
-    });
-    if (!token) throw new ListenError(host, port);
+    const { host, sharing } = options;
+    const listen = (port: number, mode: number): unknown => {
+      let token: unknown;
+      // The library calls back before it returns.
+      acceptor.listen(bareHost(host), port, mode, (given) => {
+        token = given;
+      });
+      if (!token) throw new ListenError(host, port);
+      return token;
+    };
+    let { port } = options;
+    if (sharing === 'first') {
+      const alone = listen(port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
+      port = uws.us_socket_local_port(alone);
+      uws.us_listen_socket_close(alone);
+    }
+    const token = listen(port, sharing === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : SHARED);
     this.#uws = uws;
     this.#options = options;
     this.#acceptor = acceptor;
@@ -85,6 +96,9 @@ class UwsListener implements Listener {
     for (const app of [this.#acceptor, ...this.#apps]) app.close();
   }
 }
+
+/** The library's default. */
+const SHARED = 0;
 
 /** The library reads the files itself, so they must still be what was checked. */
 function createTlsApp(uws: Uws, tls: TlsOptions): UwsApp {

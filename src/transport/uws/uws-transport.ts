@@ -18,8 +18,8 @@ export function createUwsTransport(uws: Uws, clock: Clock): Transport {
 }
 
 function listen(uws: Uws, clock: Clock, options: ListenOptions): Promise<Listener> {
-  const { host, port, tls } = options;
-  return openOnUws(uws, { host, port, tls, route: (app) => route(uws, clock, app, options) });
+  const { host, port, sharing, tls } = options;
+  return openOnUws(uws, { host, port, sharing, tls, route: (app) => route(uws, clock, app, options) });
 }
 
 function route(uws: Uws, clock: Clock, app: UwsApp, options: ListenOptions): void {

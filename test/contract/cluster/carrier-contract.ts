@@ -7,6 +7,8 @@ import { waitFor } from '../../support/wait-for.ts';
 
 export interface CarrierUnderTest {
   readonly name: string;
+  /** Nothing is lost between the two, so that one session lasts as long as both are there. */
+  readonly hasOneSession?: boolean;
   /** Two carriers that reach each other, of engines with these ids. */
   createPair(): Promise<CarrierPair>;
 }
@@ -58,7 +60,7 @@ export async function linkPair(pair: CarrierPair): Promise<[LinkEnd, LinkEnd]> {
   return ends;
 }
 
-export function testCarrier({ name, createPair }: CarrierUnderTest): void {
+export function testCarrier({ name, createPair, hasOneSession = false }: CarrierUnderTest): void {
   describe(`${name}: a carrier`, () => {
     test('[CL8] carries frames both ways, in the order in which they were sent', async () => {
       await using pair = await createPair();
@@ -96,7 +98,7 @@ export function testCarrier({ name, createPair }: CarrierUnderTest): void {
       expect(a.downs).toEqual([]);
     });
 
-    test('[CL10] ends a session for which more than 64 MiB would have to wait', async () => {
+    test.skipIf(hasOneSession)('[CL10] ends a session for which more than 64 MiB would have to wait', async () => {
       await using pair = await createPair();
       const [a] = await linkPair(pair);
       const text = 'x'.repeat(1024 * 1024);
@@ -109,13 +111,13 @@ export function testCarrier({ name, createPair }: CarrierUnderTest): void {
       await using pair = await createPair();
       const [a, b] = await linkPair(pair);
       pair.carriers[1].disconnect(pair.ids[0]);
-      expect(b.downs).toEqual(['the engine has left']);
+      expect(b.downs).toEqual([expect.stringMatching(/^the \w+ has left$/)]);
       await waitFor('the other end reports it', () => a.downs.length === 1);
       expect(a.link.isUp).toBe(false);
       expect(a.link.open()).toBeUndefined();
     });
 
-    test('[CL9] ends a session whose frames make no sense, and begins a new one', async () => {
+    test.skipIf(hasOneSession)('[CL9] ends a session whose frames make no sense, and begins a new one', async () => {
       await using pair = await createPair();
       const [a, b] = await linkPair(pair);
       b.link.refuse('nonsense');
@@ -126,19 +128,22 @@ export function testCarrier({ name, createPair }: CarrierUnderTest): void {
       await waitFor('frames arrive again', () => b.received.length === 1);
     });
 
-    test('[CL9] connects again after a disconnect, with nothing of the session before', async () => {
-      await using pair = await createPair();
-      const [a, b] = await linkPair(pair);
-      a.send('first');
-      await waitFor('it has arrived', () => b.received.length === 1);
-      pair.carriers[1].disconnect(pair.ids[0]);
-      a.send('lost');
-      const { ups } = a;
-      const again = new LinkEnd(pair.carriers[1], pair.ids[0]);
-      await waitFor('both are up', () => again.link.isUp && a.link.isUp && a.ups > ups);
-      a.send('second');
-      await waitFor('it has arrived', () => again.received.length > 0);
-      expect(again.received).toEqual(['second']);
-    });
+    test.skipIf(hasOneSession)(
+      '[CL9] connects again after a disconnect, with nothing of the session before',
+      async () => {
+        await using pair = await createPair();
+        const [a, b] = await linkPair(pair);
+        a.send('first');
+        await waitFor('it has arrived', () => b.received.length === 1);
+        pair.carriers[1].disconnect(pair.ids[0]);
+        a.send('lost');
+        const { ups } = a;
+        const again = new LinkEnd(pair.carriers[1], pair.ids[0]);
+        await waitFor('both are up', () => again.link.isUp && a.link.isUp && a.ups > ups);
+        a.send('second');
+        await waitFor('it has arrived', () => again.received.length > 0);
+        expect(again.received).toEqual(['second']);
+      },
+    );
   });
 }

@@ -20,7 +20,7 @@ describe.concurrent('svc start', { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await end;
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(/^svc \d+\.\d+\.\d+ is running\n/m);
-    expect(stderr).toMatch(/threads +1, and one for the router/);
+    expect(stderr).toMatch(/threads +1 router; \d for large frames \(pool_threads\)/);
     expect(stderr).toMatch(/config +svc-config\.yaml/);
     await folder.remove();
   });

@@ -199,6 +199,7 @@ export function testModuleSettings(limits: SessionLimits = DEFAULT_LIMITS): Modu
     bridgeToken: undefined,
     allowedHosts: [],
     trustedProxies: [],
+    portSharing: undefined,
     http: { connectionsMax: 10_000, bodyBuffersBytesMax: 256 * MIB, answerBuffersBytesMax: 256 * MIB },
     trusted: { ...limits, frameBytes: 16 * MIB, connectionsMax: 10_000, connectionsPerSecondMax: 500 },
     browser: {

@@ -25,6 +25,10 @@ export interface ProcessOptions {
   readonly openFilesMax?: number;
   /** Of each of its threads. */
   readonly heapMib?: number;
+  /** Router threads; one by default. */
+  readonly threads?: number;
+  /** The URL of a module that every thread loads first. */
+  readonly preload?: string;
 }
 
 export class EngineProcess implements AsyncDisposable {
@@ -47,17 +51,21 @@ export class EngineProcess implements AsyncDisposable {
   /** Starts it with that configuration file, without waiting. */
   static async spawn(
     yaml: string,
-    { node = process.execPath, openFilesMax, heapMib }: ProcessOptions = {},
+    { node = process.execPath, openFilesMax, heapMib, threads = 1, preload }: ProcessOptions = {},
   ): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
-    const command = [node, SVC, 'start', '--config', 'svc-config.yaml', '--threads', '1'];
+    const command = [node, SVC, 'start', '--config', 'svc-config.yaml', '--threads', `${threads}`];
+    const options = [
+      ...(heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`]),
+      ...(preload === undefined ? [] : [`--import=${preload}`]),
+    ];
     const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax}; `;
     return new EngineProcess(
       spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
         cwd: folder,
-        env: { ...env, ...(heapMib !== undefined && { NODE_OPTIONS: `--max-old-space-size=${heapMib}` }) },
+        env: { ...env, ...(options.length > 0 && { NODE_OPTIONS: options.join(' ') }) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
       folder,

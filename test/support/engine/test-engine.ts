@@ -23,9 +23,14 @@ export interface TestEngineOptions {
   readonly clock?: Clock;
   /** How the process bears its load. By default well: what the test itself does on this thread is no load. */
   readonly gauge?: LoadGauge;
+  /** Router threads. */
+  readonly threads?: number;
   /** The file of that text, instead of `yaml`, for a reload. */
   readonly configFile?: string;
 }
+
+/** `npm run test:threads` sets it. */
+const THREADS = Number(process.env.SVC_TEST_THREADS ?? 1);
 
 const AT_EASE: LoadGauge = { loopDelayMs: () => 0, heapShare: () => 0, stop: () => {} };
 
@@ -48,6 +53,8 @@ export interface TestEngine extends AsyncDisposable {
 /** Rejects as the engine does: with a `StartError`, or with the problems of the file as they would be printed. */
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const { clock, configFile, gauge = AT_EASE } = options;
+  // A clock of the test exists on one thread.
+  const threads = options.threads ?? (clock === undefined ? THREADS : 1);
   const yaml = options.yaml ?? (configFile === undefined ? DEFAULT_CONFIG : readFileSync(configFile, 'utf8'));
   const log: string[] = [];
   const logger = createLogger({
@@ -58,7 +65,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
   });
   const config = loadText(yaml);
   const engine: RunningEngine = await startEngine({
-    ...{ config, threads: 1, logger, gauge },
+    ...{ config, threads, logger, gauge },
     ...(clock && { clock }),
     ...(configFile !== undefined && { configFile }),
   });

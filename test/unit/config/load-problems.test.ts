@@ -7,9 +7,9 @@ describe('problems of the top level', () => {
     ['prot: 1', "1:1 prot: Unknown key 'prot'."],
     ['strct: true', "1:1 strct: Unknown key 'strct'. Did you mean 'strict'?"],
     ['worker: []', "1:1 worker: Unknown key 'worker'. Did you mean 'workers'?"],
-    ['port: 49134', "1:1 port: Unknown key 'port'. Known keys: workers, modules, threads, compat"],
-    ['threads: 0', "1:10 threads: Must be an integer of at least 1 or 'auto', found the number 0."],
-    ['threads: many', "1:10 threads: Must be an integer of at least 1 or 'auto', found the text 'many'."],
+    ['port: 49134', "1:1 port: Unknown key 'port'. Known keys: workers, modules, threads, pool_threads, compat"],
+    ['threads: 0', "1:10 threads: Must be an integer from 1 to 64 or 'auto', found the number 0."],
+    ['threads: many', "1:10 threads: Must be an integer from 1 to 64 or 'auto', found the text 'many'."],
     ['compat: iij', "1:9 compat: Must be 'iii' or 'none', found the text 'iij'."],
     ['strict: yes', "1:9 strict: Must be true or false, found the text 'yes'."],
     ['bridge_token: short', '1:15 bridge_token: Must be text of at least 32 bytes, found text of 5 bytes.'],
@@ -198,10 +198,10 @@ describe('problems of placeholders', () => {
 
   test('[K4] a value from the environment is checked like one in the file', () => {
     expect(placesOf(`threads: \${THREADS}`, { THREADS: 'many' })).toEqual([
-      "1:10 threads: Must be an integer of at least 1 or 'auto', found the text 'many'.",
+      "1:10 threads: Must be an integer from 1 to 64 or 'auto', found the text 'many'.",
     ]);
     expect(placesOf(`threads: "\${THREADS}"`, { THREADS: '2' })).toEqual([
-      "1:10 threads: Must be an integer of at least 1 or 'auto', found the text '2'. Remove the quotes around it.",
+      "1:10 threads: Must be an integer from 1 to 64 or 'auto', found the text '2'. Remove the quotes around it.",
     ]);
   });
 });

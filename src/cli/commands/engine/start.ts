@@ -20,7 +20,8 @@ import type { FlagTable } from '../../kernel/flags.ts';
 import { formatPairs } from '../../text/display-text.ts';
 import type { StopSignal, Terminal } from '../../text/terminal.ts';
 
-const THREADS_MAX = 1_024;
+const THREADS_MAX = 64;
+const POOL_THREADS_DEFAULT_MAX = 4;
 
 const FLAGS = {
   ...CONFIG_FLAGS,
@@ -29,7 +30,7 @@ const FLAGS = {
     kind: 'text',
     placeholder: '<n|auto>',
     env: 'SVC_THREADS',
-    help: 'Worker threads, in addition to the router: a number, or auto (one per core, at least 2).',
+    help: 'Router threads: a number, or auto (one).',
   },
   check: { kind: 'switch', help: 'Check the configuration and exit.' },
 } as const satisfies FlagTable;
@@ -49,7 +50,7 @@ export const start = defineCommand({
   formats: ['table', 'json', 'jsonl'],
   examples: [
     { line: 'svc start', shows: 'Starts with svc-config.yaml in the current folder.' },
-    { line: 'svc --config staging.yaml --threads 4', shows: 'Starts with that file and four threads.' },
+    { line: 'svc --config staging.yaml --threads 4', shows: 'Starts with that file and four router threads.' },
     { line: 'svc start --check', shows: 'Reports problems of the file and starts nothing.' },
   ],
   exitCodes: [EXIT.conflict, EXIT.storage, EXIT.dependency, EXIT.configuration, EXIT.interrupted],
@@ -82,6 +83,8 @@ export const start = defineCommand({
 
 /** Serves until a signal asks it to stop, or a store fails. */
 export async function untilStopped(engine: RunningEngine, stopRequested: Promise<unknown>, terminal: Terminal) {
+  // Half an engine cannot even drain.
+  engine.routerFailed.then(() => terminal.exit(EXIT.failed));
   const failure = await Promise.race([stopRequested.then(() => undefined), engine.storeFailed]);
   if (failure !== undefined) return await endAfterFailure(engine, terminal);
   // A store may also fail while the engine drains.
@@ -122,13 +125,17 @@ async function readNamedConfiguration({ flags, terminal }: StartContext): Promis
   return defaultConfiguration(terminal);
 }
 
-/** From the flag or variable, else from the file, which is validated. The router is not counted. */
-export function resolveThreads(threads: string | number, cores = availableParallelism()): number {
-  if (threads === 'auto') return Math.max(2, cores);
+/** Router threads, from the flag or variable, else from the file, which is validated. */
+export function resolveThreads(threads: string | number): number {
+  if (threads === 'auto') return 1;
   if (typeof threads === 'number') return threads;
   const count = /^\d{1,4}$/.test(threads) ? Number(threads) : 0;
   if (count >= 1 && count <= THREADS_MAX) return count;
   throw usageFailure(`--threads is '${threads}': expected auto or a whole number from 1 to ${THREADS_MAX}.`);
+}
+
+function poolThreadsOf({ pool_threads: given }: LoadedConfig['settings']): number {
+  return given ?? Math.min(POOL_THREADS_DEFAULT_MAX, availableParallelism());
 }
 
 /** Reads a changed file again, also on SIGHUP; problems are reported in the log and in the health. */
@@ -169,6 +176,7 @@ export async function startEngineWith(
       ...configFile,
       ...(adapt !== undefined && { adapt }),
       threads,
+      poolThreads: poolThreadsOf(config.settings),
       logger,
       storeThread,
     });
@@ -183,21 +191,27 @@ export function announce(
   { file }: ReadConfiguration,
   engine: RunningEngine,
 ): void {
-  const { version, transport, threads, listeners, modules, warnings } = engine;
+  const { version, transport, threads, poolThreads, listeners, modules, warnings } = engine;
   if (output.jsonAsked) {
-    output.printJson({ version, transport, threads, config: file ?? null, listeners, modules, warnings });
+    const size = { threads, pool_threads: poolThreads };
+    output.printJson({ version, transport, ...size, config: file ?? null, listeners, modules, warnings });
   } else {
     output.note(formatStartBlock(file, engine).join('\n'));
   }
   for (const warning of warnings) output.warn(warning);
 }
 
+function formatThreads({ threads, poolThreads }: RunningEngine): string {
+  const routers = threads === 1 ? '1 router' : `${threads} routers, which share the ports of workers`;
+  return `${routers}; ${poolThreads} for large frames (pool_threads)`;
+}
+
 function formatStartBlock(file: string | undefined, engine: RunningEngine): string[] {
-  const { version, transport, threads, listeners, modules } = engine;
+  const { version, transport, listeners, modules } = engine;
   const rows: [string, string][] = [
     ['config', file ?? 'built-in defaults'],
     ['transport', transport],
-    ['threads', `${threads}, and one for the router`],
+    ['threads', formatThreads(engine)],
     ...listeners.map(({ name, address }): [string, string] => [name, address]),
     ['modules', modules.map(({ name, adapter }) => (adapter === undefined ? name : `${name} (${adapter})`)).join(', ')],
   ];

@@ -6,16 +6,16 @@ import { quoteForShell } from '../../../../src/cli/text/shell.ts';
 
 describe('before the engine starts', () => {
   test.each([
-    ['auto', 1, 2],
-    ['auto', 8, 8],
-    ['1', 8, 1],
-    [3, 8, 3],
-  ] as const)('[CLI-7] threads %s on %d cores are %d', (threads, cores, expected) => {
-    expect(resolveThreads(threads, cores)).toBe(expected);
+    ['auto', 1],
+    ['1', 1],
+    ['4', 4],
+    [3, 3],
+  ] as const)('[CLI-7] [RO1] threads %s starts %d router threads', (threads, expected) => {
+    expect(resolveThreads(threads)).toBe(expected);
   });
 
-  test.each(['0', '-1', '1.5', '1025', '', 'AUTO'])('[CLI-4] --threads %j is a usage error', (threads) => {
-    expect(() => resolveThreads(threads, 8)).toThrow(/expected auto or a whole number from 1 to 1024/);
+  test.each(['0', '-1', '1.5', '65', '', 'AUTO'])('[CLI-4] --threads %j is a usage error', (threads) => {
+    expect(() => resolveThreads(threads)).toThrow(/expected auto or a whole number from 1 to 64/);
   });
 
   test.each([

@@ -99,7 +99,13 @@ describe('the id of the caller in payloads', () => {
     const caller = engine.connect();
     caller.ask('engine::test', { _caller_worker_id: 'forged' });
     expect(seen).toEqual([
-      [{ _caller_worker_id: 'forged' }, { callerWorkerId: caller.workerId, depth: 1, sent: expect.anything() }],
+      [
+        { _caller_worker_id: 'forged' },
+        {
+          ...{ callerWorkerId: caller.workerId, callerName: caller.workerId },
+          ...{ depth: 1, sent: expect.anything() },
+        },
+      ],
     ]);
   });
 });

@@ -1,0 +1,283 @@
+// The other routers of this process: a line to each, what they offer, and what this router offers them.
+//
+// A router sends its own registrations on the lines that carry its calls, so a call never arrives before a registration
+// that came earlier. The order among all registrations of the process is a counter in shared
+// memory.
+
+import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
+import { isRouterMessage } from '../../generated/cluster-values.ts';
+import { asRawJson, parseRawJson, type RawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
+import type { RouterContext } from '../../router/context.ts';
+import { reserve } from '../../router/registrations/functions.ts';
+import { settleCallsOf } from '../../router/remote/relayed-calls.ts';
+import { RemoteEngine } from '../../router/remote/remote-engine.ts';
+import { ServeFrames } from '../../router/remote/serve-frames.ts';
+import { adoptVerdict } from '../../router/triggers/triggers.ts';
+import { Publisher } from '../publisher.ts';
+import { RegistryCopy } from '../registry-copy.ts';
+import { HomeModules, ownModules } from './home-modules.ts';
+import type { RouterMessage, RouterTurn } from './messages.ts';
+
+export interface RouterMeshOptions {
+  readonly context: RouterContext;
+  /** The id of this router, and of the first one. */
+  readonly ownId: string;
+  readonly homeId: string;
+  readonly lines: readonly SharedLine[];
+  /** Counts the registrations of the process. */
+  readonly order: SharedArrayBuffer;
+  readonly fail: (reason: string) => void;
+}
+
+interface Peer {
+  readonly engine: RemoteEngine;
+  frames: ServeFrames;
+  removeHome: () => void;
+  /** Entries that were sent to it, and that it has entered. */
+  sent: number;
+  seen: number;
+  /** Entries that came from it. */
+  received: number;
+}
+
+export class RouterMesh {
+  readonly #options: RouterMeshOptions;
+  readonly #carrier: SharedMemoryCarrier;
+  readonly #copy: RegistryCopy;
+  readonly #peers: Peer[] = [];
+  readonly #order: Int32Array;
+  /** What this router offers, by key. */
+  readonly #entries = new Map<string, { readonly value: string; readonly revision: number }>();
+  readonly #publisher: Publisher;
+  #modules: HomeModules | undefined;
+  #sentModules = '';
+  #haveModules = (): void => {};
+  readonly #modulesKnown: Promise<void>;
+  #waiting: (() => void)[] = [];
+  #turn = 0;
+  #turns: { readonly number: number; readonly awaited: Set<Peer>; then(): void }[] = [];
+
+  constructor(options: RouterMeshOptions) {
+    const { context, ownId, lines, order, fail } = options;
+    this.#options = options;
+    this.#order = new Int32Array(order);
+    this.#copy = new RegistryCopy(context, ownId);
+    this.#modulesKnown = new Promise((resolve) => {
+      this.#haveModules = resolve;
+    });
+    const load = () => ({ callsInFlight: context.calls.openCount, isDraining: context.isDraining });
+    this.#carrier = new SharedMemoryCarrier({ lines, clock: context.clock, load, fail });
+    context.engineId = ownId;
+    for (const { peerId } of lines) this.#connect(peerId);
+    const bucket = {
+      put: async (key: string, value: string) => this.#put(key, value),
+      delete: async (key: string) => this.#delete(key),
+    };
+    this.#publisher = new Publisher({
+      ...{ engineId: ownId, bucket, context, isImmediate: true },
+      bytesMax: Number.POSITIVE_INFINITY,
+    });
+    context.workerListeners.add((id) => this.#workerChanged(id));
+    context.reservations.onChange(({ kind, name, isReserved }) => {
+      if (isReserved && this.#modules !== undefined) this.#sayAll({ kind: 'reservation', of: kind, name });
+    });
+    context.whenOthersKnow = (then) => this.#whenOthersKnow(then);
+    context.afterTurnOfOthers = (then) => this.#afterTurnOfOthers(then);
+  }
+
+  /** Resolves when the modules of the first router are known. */
+  get ready(): Promise<void> {
+    return this.#modulesKnown;
+  }
+
+  /** On the first router: its modules offer something else. */
+  modulesChanged(): void {
+    const text = rawJson(ownModules(this.#options.context));
+    if (text === this.#sentModules) return;
+    this.#sentModules = text;
+    for (const { engine } of this.#peers) engine.sendControl(asRawJson(text));
+  }
+
+  stop(): void {
+    this.#publisher.stop();
+    this.#copy.stop();
+    this.#carrier.close();
+  }
+
+  #connect(peerId: string): void {
+    const { context, homeId } = this.#options;
+    const engine = new RemoteEngine(peerId, undefined, context.compact, true);
+    const frames = new ServeFrames(context, engine);
+    const peer: Peer = { engine, frames, removeHome: () => {}, sent: 0, seen: 0, received: 0 };
+    this.#peers.push(peer);
+    context.otherRouters.add(engine);
+    if (peerId === homeId) {
+      context.home = engine;
+      this.#modules = new HomeModules(context, engine);
+    }
+    engine.onControl = (text) => this.#take(peer, text);
+    const link = this.#carrier.connect(peerId, {
+      up: () => this.#up(peer),
+      down: (reason) => this.#down(peer, reason),
+      frames: (bytes) => peer.frames.receive(bytes),
+    });
+    engine.attach(link);
+    this.#copy.engineCame(engine);
+  }
+
+  #up(peer: Peer): void {
+    const { context } = this.#options;
+    peer.engine.sessionChanged();
+    this.#say(peer, { kind: 'hello', channels: context.channels.home ?? '' });
+    for (const [key, { value, revision }] of this.#entries) this.#sendEntry(peer, key, value, revision);
+    if (this.#sentModules !== '') peer.engine.sendControl(asRawJson(this.#sentModules));
+    this.#copy.engineUp(peer.engine);
+  }
+
+  /** The process ends: it has no half engine. */
+  #down(peer: Peer, reason: string): void {
+    const { context } = this.#options;
+    peer.engine.sessionChanged();
+    peer.frames.channels.end();
+    peer.removeHome();
+    context.otherRouters.delete(peer.engine);
+    this.#peers.splice(this.#peers.indexOf(peer), 1);
+    settleCallsOf(context, peer.engine, reason);
+    this.#copy.engineLeft(peer.engine.id);
+    for (const { awaited } of this.#turns) awaited.delete(peer);
+    this.#endTurns();
+    this.#resume();
+  }
+
+  #take(peer: Peer, text: RawJson): void {
+    const message = parseRawJson(text);
+    if (!isRouterMessage(message)) return peer.engine.refuse(`a message that is none: ${text.slice(0, SHOWN_CHARS)}`);
+    switch (message.kind) {
+      case 'hello':
+        return this.#takeHome(peer, message.channels);
+      case 'entry':
+        this.#copy.entry({ key: message.key, value: message.value, revision: message.revision });
+        return this.#confirm(peer);
+      case 'seen':
+        peer.seen = message.entries;
+        return this.#resume();
+      case 'turn':
+        return this.#takeTurn(peer, message);
+      case 'worker':
+        if (message.name === undefined) peer.engine.workerNames.delete(message.id);
+        else peer.engine.workerNames.set(message.id, message.name);
+        return;
+      case 'reservation':
+        return reserve(this.#options.context, message.of, message.name);
+      case 'verdict':
+        return this.#takeVerdict(message.id, message.error);
+      case 'modules':
+        this.#modules?.adopt(message);
+        return this.#haveModules();
+    }
+  }
+
+  #takeHome(peer: Peer, channels: string): void {
+    peer.removeHome = this.#options.context.channels.addHome(channels, {
+      get isUp() {
+        return peer.frames.channels.isUp;
+      },
+      passOn: (end, pipe) => peer.frames.channels.passOn(end, pipe),
+    });
+  }
+
+  /** Once for all entries of a turn. */
+  #confirm(peer: Peer): void {
+    peer.received++;
+    const { received } = peer;
+    this.#options.context.clock.afterTurn(() => {
+      if (received === peer.received) this.#say(peer, { kind: 'seen', entries: received });
+    });
+  }
+
+  #takeVerdict(id: string, error: string): void {
+    const binding = this.#options.context.triggers.binding(id);
+    if (binding !== undefined) adoptVerdict(binding, asRawJson(textToByteString(error)));
+  }
+
+  #put(key: string, value: string): number {
+    const revision = this.#nextRevision();
+    this.#entries.set(key, { value, revision });
+    for (const peer of this.#peers) this.#sendEntry(peer, key, value, revision);
+    return revision;
+  }
+
+  #delete(key: string): void {
+    this.#entries.delete(key);
+    const revision = this.#nextRevision();
+    for (const peer of this.#peers) this.#sendEntry(peer, key, undefined, revision);
+  }
+
+  #nextRevision(): number {
+    return Atomics.add(this.#order, 0, 1) + 1;
+  }
+
+  #sendEntry(peer: Peer, key: string, value: string | undefined, revision: number): void {
+    if (!peer.engine.isUp) return;
+    peer.sent++;
+    this.#say(peer, { kind: 'entry', key, revision, ...(value !== undefined && { value }) });
+  }
+
+  #workerChanged(id: string): void {
+    const session = this.#options.context.sessions.get(id);
+    this.#sayAll({ kind: 'worker', id, ...(session?.state === 'open' && { name: session.displayName }) });
+  }
+
+  #sayAll(message: RouterMessage): void {
+    for (const peer of this.#peers) this.#say(peer, message);
+  }
+
+  #say({ engine }: Peer, message: RouterMessage): void {
+    engine.sendControl(rawJson(message));
+  }
+
+  /** Calls it, at once or later, when all other routers know what is registered on this one now. */
+  #whenOthersKnow(then: () => void): void {
+    const awaited = this.#peers.filter(({ sent, seen }) => seen < sent).map((peer) => ({ peer, entries: peer.sent }));
+    if (awaited.length === 0) return then();
+    const look = (): void => {
+      const isKnown = awaited.every(({ peer, entries }) => peer.seen >= entries || !peer.engine.isUp);
+      if (isKnown) then();
+      else this.#waiting.push(look);
+    };
+    this.#waiting.push(look);
+  }
+
+  /** Calls it when every other router has handled what had arrived there by now. */
+  #afterTurnOfOthers(then: () => void): void {
+    this.#turn = (this.#turn + 1) % TURNS;
+    const number = this.#turn;
+    for (const peer of this.#peers) this.#say(peer, { kind: 'turn', number });
+    this.#turns.push({ number, awaited: new Set(this.#peers), then });
+  }
+
+  #takeTurn(peer: Peer, { number, isOver }: RouterTurn): void {
+    const { clock } = this.#options.context;
+    if (isOver === undefined) {
+      // Sockets are read in every turn, but some of this one may have been read before the question.
+      return clock.afterTurn(() => clock.afterTurn(() => this.#say(peer, { kind: 'turn', number, isOver: true })));
+    }
+    this.#turns.find((one) => one.number === number)?.awaited.delete(peer);
+    this.#endTurns();
+  }
+
+  #endTurns(): void {
+    const over = this.#turns.filter(({ awaited }) => awaited.size === 0);
+    this.#turns = this.#turns.filter(({ awaited }) => awaited.size > 0);
+    for (const { then } of over) then();
+  }
+
+  #resume(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
+  }
+}
+
+const SHOWN_CHARS = 100;
+const TURNS = 2 ** 30;

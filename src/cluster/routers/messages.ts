@@ -1,0 +1,87 @@
+// What the routers of one process say to each other besides calls, as control frames. JSON of users is text in them.
+
+import type { ReservedKind } from '../../core/access/reservations.ts';
+
+export type RouterMessage =
+  | RouterHello
+  | RouterEntry
+  | RouterSeen
+  | RouterTurn
+  | RouterWorker
+  | RouterReservation
+  | RouterVerdict
+  | ModulesOfHome;
+
+/** The first message of a line. */
+export interface RouterHello {
+  readonly kind: 'hello';
+  /** What the ids of its channels end with. */
+  readonly channels: string;
+}
+
+/** A registration on the router that sends it, as a bucket would report it. */
+export interface RouterEntry {
+  readonly kind: 'entry';
+  readonly key: string;
+  /** Absent: it is gone. */
+  readonly value?: string;
+  readonly revision: number;
+}
+
+/** How many entries the router that sends it has entered into its tables. */
+export interface RouterSeen {
+  readonly kind: 'seen';
+  readonly entries: number;
+}
+
+/** A question that is answered after a turn of the other router, with `isOver`: what had arrived there is handled. */
+export interface RouterTurn {
+  readonly kind: 'turn';
+  readonly number: number;
+  readonly isOver?: true;
+}
+
+/** A connection of the router that sends it. */
+export interface RouterWorker {
+  readonly kind: 'worker';
+  readonly id: string;
+  /** Absent: it is gone. */
+  readonly name?: string;
+}
+
+/** A trusted connection uses the name: no restricted one may take it. */
+export interface RouterReservation {
+  readonly kind: 'reservation';
+  readonly of: ReservedKind;
+  readonly name: string;
+}
+
+/** The provider of its type has refused a trigger of the router that gets this. */
+export interface RouterVerdict {
+  readonly kind: 'verdict';
+  readonly id: string;
+  readonly error: string;
+}
+
+/** Everything that the modules of the first router offer, each time in full. */
+export interface ModulesOfHome {
+  readonly kind: 'modules';
+  readonly functions: readonly OfferedFunction[];
+  readonly types: readonly OfferedType[];
+}
+
+export interface OfferedFunction {
+  readonly id: string;
+  readonly module: string;
+  readonly description?: string;
+  readonly requestFormat?: string;
+  readonly responseFormat?: string;
+  readonly metadata?: string;
+}
+
+export interface OfferedType {
+  readonly id: string;
+  readonly description: string;
+  readonly configFormat?: string;
+  readonly payloadFormat?: string;
+}

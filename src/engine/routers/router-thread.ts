@@ -1,0 +1,206 @@
+// A further router of the process, on a thread of its own: its sockets, its registrations, and the calls between its
+// workers. What the modules of the engine do, the first router does for it.
+
+import { writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { RouterMesh } from '../../cluster/routers/mesh.ts';
+import type { Collector } from '../../core/telemetry/spans/collector.ts';
+import { systemClock } from '../../effects/clock.ts';
+import { createLogger } from '../../effects/logger.ts';
+import { wholeLines } from '../../effects/observation-thread.ts';
+import { OpenFilesWatch } from '../../effects/open-files.ts';
+import { createOwnThread, createPool } from '../../effects/pool.ts';
+import { startLoadGauge } from '../../effects/process-figures.ts';
+import { StartFailure } from '../../effects/start-failure.ts';
+import { engineVersion } from '../../effects/version.ts';
+import { MODULES } from '../../modules/catalogue.ts';
+import { engineModule } from '../../modules/engine/index.ts';
+import type { EngineModule, ModuleContext, RunningConfiguration } from '../../modules/module.ts';
+import { plugIn } from '../../modules/plug-in.ts';
+import { ReservedPaths } from '../../modules/reserved-paths.ts';
+import { Taps } from '../../modules/taps.ts';
+import { LargeFrames } from '../../router/calls/large-frames.ts';
+import { loadOf, type RouterContext } from '../../router/context.ts';
+import { RouterPort } from '../../router/port.ts';
+import { Router } from '../../router/router.ts';
+import { startHousekeeping, startPressureWatch } from '../../router/session/housekeeping.ts';
+import { StoreRegistry } from '../../store/directory/registry.ts';
+import { selectTransport } from '../../transport/select-transport.ts';
+import { FlushQueue } from '../../transport/send-queue.ts';
+import { ListenError } from '../../transport/transport.ts';
+import { loadUws } from '../../transport/uws/uws-library.ts';
+import { buildContext } from '../build-context.ts';
+import { drainRouter } from '../drain.ts';
+import { moduleSettings } from '../start-checks.ts';
+import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import { collectorFor, ThreadTelemetry } from './thread-telemetry.ts';
+
+const STDERR = 2;
+const COUNTS_INTERVAL_MS = 250;
+
+export async function runRouterThread(): Promise<void> {
+  const data: RouterThreadData = workerData;
+  const router = await RouterOnThread.start(data);
+  process.on('uncaughtException', (error) => router.failed(error));
+  parentPort?.on('message', (message: ToRouterThread) => router.take(message));
+}
+
+function say(message: FromRouterThread): void {
+  parentPort?.postMessage(message);
+}
+
+class RouterOnThread {
+  readonly #data: RouterThreadData;
+  readonly #context: RouterContext;
+  readonly #moduleContext: ModuleContext;
+  readonly #mesh: RouterMesh;
+  readonly #telemetry: ThreadTelemetry;
+  readonly #collector: Collector;
+  #modules: EngineModule[] = [];
+
+  static async start(data: RouterThreadData): Promise<RouterOnThread> {
+    const selected = await selectTransport({ requested: process.env.SVC_TRANSPORT, loadUws, clock: systemClock });
+    if (!selected.ok) throw new Error(selected.text);
+    return new RouterOnThread(data, selected.transport);
+  }
+
+  private constructor(data: RouterThreadData, transport: ModuleContext['transport']) {
+    const { settings, console, filesMax, lines, ownId, homeId, order, poolThreads } = data;
+    const write = wholeLines((bytes) => writeSync(STDERR, bytes));
+    const logger = createLogger({ ...console, clock: systemClock, write, isConsole: true });
+    const context = buildContext({ config: { settings }, logger }, true);
+    const { clock, random, outgoing, environment } = context;
+    this.#data = data;
+    this.#context = context;
+    const router = new Router(context, new FlushQueue(clock), new LargeFrames(createPool(poolThreads)));
+    const port = new RouterPort(context);
+    this.#moduleContext = {
+      ...{ router: port, connections: router, transport, clock, random, logger, outgoing, environment },
+      stores: new StoreRegistry({
+        ...{ clock, random, logger, counters: context.counters, isDropIn: context.settings.isDropIn },
+        createWorker: () => createOwnThread('store'),
+        onFailure: () => {},
+      }),
+      settings: { ...moduleSettings({ settings }, filesMax), portSharing: 'further' },
+      version: engineVersion(),
+      openFiles: new OpenFilesWatch(filesMax, clock, logger),
+      reservedPaths: new ReservedPaths(),
+      taps: new Taps(),
+      engine: OF_HOME,
+      threads: { own: createOwnThread, evaluateAlerts: async () => [] },
+      modulesHealth: () => ({}),
+      configuration: FIXED,
+    };
+    this.#telemetry = new ThreadTelemetry(data.index, (batch) => say({ kind: 'telemetry', batch }));
+    this.#collector = collectorFor(context, data.telemetry, this.#telemetry);
+    context.observer = this.#collector;
+    plugIn(context, 'svc-engine-functions', this.#withoutStart(engineModule.create(this.#moduleContext, {})));
+    startHousekeeping(context);
+    if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => 0);
+    clock.every(COUNTS_INTERVAL_MS, () => this.#count());
+    const fail = (reason: string): never => {
+      throw new Error(reason);
+    };
+    this.#mesh = new RouterMesh({ context, lines, ownId, homeId, order, fail });
+    void this.#mesh.ready.then(() => say({ kind: 'ready' }));
+  }
+
+  take(message: ToRouterThread): void {
+    switch (message.kind) {
+      case 'listen':
+        this.#context.quietTraces.adopt(message.markKey);
+        void this.#listen(message.ports);
+        return;
+      case 'drain':
+        void this.#drain(message.timeoutMs);
+        return;
+      case 'flush':
+        this.#collector.flush();
+        return say({ kind: 'flushed' });
+      case 'abandon':
+        return this.#abandon();
+      case 'taken':
+        return this.#telemetry.taken();
+    }
+  }
+
+  async #listen(ports: readonly number[]): Promise<void> {
+    try {
+      for (const [nth, { name, config }] of this.#data.modules.entries()) {
+        const definition = MODULES.find(({ declaration }) => declaration.name === name);
+        const module = definition?.create(this.#moduleContext, { ...(config as object), port: ports[nth] });
+        if (module === undefined) throw new Error(`There is no module ${name}`);
+        plugIn(this.#context, name, module);
+        this.#modules.push(module);
+        await module.start();
+      }
+      for (const module of this.#modules) module.started?.();
+      say({ kind: 'listening' });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const exitCode = error instanceof ListenError ? 7 : error instanceof StartFailure ? error.exitCode : 70;
+      say({ kind: 'failed', exitCode, message });
+    }
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    const modules = {
+      drain: () => this.#modules.forEach((module) => module.drain()),
+      stop: () => this.#modules.forEach((module) => module.stop()),
+    };
+    await drainRouter(this.#context, modules, timeoutMs, undefined);
+    this.#collector.flush();
+    this.#count();
+    say({ kind: 'drained' });
+  }
+
+  /** Node ends the process with SIGABRT where a thread ends with open sockets of uWebSockets.js. */
+  #abandon(): void {
+    for (const module of this.#modules) module.stop();
+    const { clock } = this.#context;
+    // The library closes them in the next turn.
+    clock.afterTurn(() =>
+      clock.afterTurn(() => {
+        const closed = new Int32Array(this.#data.closed);
+        Atomics.add(closed, 0, 1);
+        Atomics.notify(closed, 0);
+      }),
+    );
+  }
+
+  /** What nothing has caught leaves this router in an unknown state. */
+  failed(error: unknown): void {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    say({ kind: 'failed', exitCode: 1, message });
+  }
+
+  #count(): void {
+    say({ kind: 'counted', counts: this.#context.counters.snapshot(), load: loadOf(this.#context) });
+  }
+
+  /** What it keeps, the first router keeps. */
+  #withoutStart(module: EngineModule): EngineModule {
+    return { ...module, start: async () => {} };
+  }
+}
+
+const OF_HOME: ModuleContext['engine'] = {
+  knownModules: [],
+  config: () => {
+    throw new Error('The first router answers this');
+  },
+  configSchema: () => {
+    throw new Error('The first router answers this');
+  },
+};
+
+const FIXED: RunningConfiguration = {
+  file: undefined,
+  projectWorkers: [],
+  problem: undefined,
+  listeners: () => [],
+  addEntry: () => Promise.reject(new Error('The first router does this')),
+  removeEntry: () => Promise.reject(new Error('The first router does this')),
+  reload: () => Promise.reject(new Error('The first router does this')),
+  onReload: () => {},
+};

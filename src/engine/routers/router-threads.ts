@@ -1,0 +1,234 @@
+// The further routers of this process, each on a thread of its own, as the main thread sees them.
+//
+// Invariant: there is no half engine. A router thread that ends before it was asked to ends the process.
+
+import { once } from 'node:events';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { RouterMesh } from '../../cluster/routers/mesh.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
+import type { ConsoleStyle } from '../../effects/logger.ts';
+import { environment, taskFile } from '../../effects/pool.ts';
+import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
+import { createRing } from '../../effects/shared-memory/ring.ts';
+import type { Tap } from '../../modules/taps.ts';
+import type { RouterContext } from '../../router/context.ts';
+import { StartError } from '../start-checks.ts';
+import { modulesOfRouters, telemetryOf } from './modules-of-routers.ts';
+import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+
+export interface RouterThreadsOptions {
+  readonly config: LoadedConfig;
+  readonly context: RouterContext;
+  /** Routers of the process; the first one is that of the main thread. */
+  readonly threads: number;
+  readonly console: ConsoleStyle;
+  readonly filesMax: number | undefined;
+  readonly poolThreads: number;
+  /** The load of the threads does not count. */
+  readonly isAtEase: boolean;
+  /** Batches of the further routers. */
+  readonly batches: Tap<TelemetryBatch>;
+  /** The process has to end. */
+  readonly fail: (reason: string) => void;
+}
+
+export class RouterThreads {
+  readonly #options: RouterThreadsOptions;
+  readonly #mesh: RouterMesh;
+  readonly #threads: RouterThread[];
+  readonly #closed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+  constructor(options: RouterThreadsOptions) {
+    this.#options = options;
+    const { context, threads, fail } = options;
+    const ids = Array.from({ length: threads }, () => context.random.key());
+    const [homeId = ''] = ids;
+    const lines = linesBetween(ids);
+    const order = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const shared = { homeId, order, closed: this.#closed.buffer };
+    process.once('exit', this.#abandon);
+    this.#threads = ids
+      .slice(1)
+      .map((ownId, at) => new RouterThread(options, at + 1, { ...shared, ownId }, lines[at + 1] ?? []));
+    this.#mesh = new RouterMesh({ ...shared, context, ownId: homeId, lines: lines[0] ?? [], fail });
+  }
+
+  /** The modules of the first router have started: the others know them, and listen where it listens. */
+  async listen(ports: () => readonly number[]): Promise<void> {
+    this.#mesh.modulesChanged();
+    this.#options.context.functionListeners.add(() => this.#mesh.modulesChanged());
+    await Promise.all(this.#threads.map((thread) => thread.ready));
+    const { key: markKey } = this.#options.context.quietTraces;
+    await Promise.all(this.#threads.map((thread) => thread.listen(ports(), markKey)));
+  }
+
+  /** Resolves when everything that they have observed has come. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.flush()));
+  }
+
+  /** Resolves when the calls of all of them have ended, or their time is over. */
+  async drain(timeoutMs: number): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.drain(timeoutMs)));
+  }
+
+  async close(): Promise<void> {
+    process.off('exit', this.#abandon);
+    this.#abandon();
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+    this.#mesh.stop();
+  }
+
+  /** The process or the engine ends: every thread closes its sockets first. */
+  readonly #abandon = (): void => {
+    for (const thread of this.#threads) thread.abandon();
+    const { clock } = this.#options.context;
+    const endMs = clock.monotonicMs() + ABANDON_MS_MAX;
+    for (let closed = 0; closed < this.#threads.length; closed = Atomics.load(this.#closed, 0)) {
+      const restMs = endMs - clock.monotonicMs();
+      if (restMs <= 0 || Atomics.wait(this.#closed, 0, closed, restMs) === 'timed-out') return;
+    }
+  };
+}
+
+const ABANDON_MS_MAX = 500;
+
+class RouterThread {
+  /** It can listen. */
+  readonly ready: Promise<void>;
+  readonly #worker: Worker;
+  readonly #index: number;
+  readonly #options: RouterThreadsOptions;
+  readonly #awaited = new Map<FromRouterThread['kind'], { resolve(): void; reject(error: Error): void }>();
+  #counts: Readonly<Record<string, number>> = {};
+  readonly #flushing: (() => void)[] = [];
+  #isListening = false;
+  #isEnding = false;
+
+  constructor(
+    options: RouterThreadsOptions,
+    index: number,
+    ids: Pick<RouterThreadData, 'ownId' | 'homeId' | 'order' | 'closed'>,
+    lines: readonly SharedLine[],
+  ) {
+    const { config, console, filesMax, poolThreads, isAtEase } = options;
+    this.#options = options;
+    this.#index = index;
+    const data: RouterThreadData = {
+      ...{ ...ids, index, lines, settings: config.settings, modules: modulesOfRouters(config) },
+      telemetry: telemetryOf(config, process.env),
+      ...{ console, filesMax, poolThreads, isAtEase },
+    };
+    this.#worker = new Worker(new URL(taskFile('router')), {
+      workerData: data,
+      transferList: lines.map(({ port }) => port),
+      env: environment(),
+    });
+    this.ready = this.#answer('ready');
+    // It is awaited later.
+    this.ready.catch(() => {});
+    this.#worker.on('message', (message: FromRouterThread) => this.#take(message));
+    this.#worker.on('error', (error) => this.#failed(`Router thread ${index} ended: ${error.stack ?? error.message}`));
+    this.#worker.on('exit', (code) => this.#failed(`Router thread ${index} ended with code ${code}`));
+  }
+
+  listen(ports: readonly number[], markKey: string): Promise<void> {
+    this.#say({ kind: 'listen', ports, markKey });
+    return this.#answer('listening');
+  }
+
+  /** Answers come in the order of the questions. */
+  flush(): Promise<void> {
+    this.#say({ kind: 'flush' });
+    return new Promise((resolve) => this.#flushing.push(resolve));
+  }
+
+  drain(timeoutMs: number): Promise<void> {
+    this.#isEnding = true;
+    this.#say({ kind: 'drain', timeoutMs });
+    return this.#answer('drained');
+  }
+
+  abandon(): void {
+    this.#isEnding = true;
+    this.#say({ kind: 'abandon' });
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.#worker, 'exit');
+    await this.#worker.terminate();
+    await ended;
+  }
+
+  #take(message: FromRouterThread): void {
+    switch (message.kind) {
+      case 'telemetry':
+        this.#options.batches.publish(message.batch);
+        return this.#say({ kind: 'taken' });
+      case 'flushed':
+        return this.#flushing.shift()?.();
+      case 'counted':
+        this.#options.context.furtherRouters.set(this.#index, message.load);
+        return this.#count(message.counts);
+      case 'failed':
+        return this.#hasFailed(message.exitCode, message.message);
+      default:
+        if (message.kind === 'listening') this.#isListening = true;
+        this.#awaited.get(message.kind)?.resolve();
+    }
+  }
+
+  /** While it starts, or later. */
+  #hasFailed(exitCode: number, message: string): void {
+    if (this.#isListening) this.#failed(`Router thread ${this.#index}: ${message}`);
+    else this.#reject(new StartError(exitCode, message));
+  }
+
+  #failed(reason: string): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { fail, context } = this.#options;
+    context.logger.error('The engine ends, because one of its router threads has ended', { reason });
+    this.#reject(new StartError(1, reason));
+    fail(reason);
+  }
+
+  #reject(error: Error): void {
+    for (const { reject } of this.#awaited.values()) reject(error);
+    this.#awaited.clear();
+  }
+
+  /** The counts of the process are those of all routers. */
+  #count(counts: Readonly<Record<string, number>>): void {
+    const { counters } = this.#options.context;
+    for (const [key, count] of Object.entries(counts)) {
+      const more = count - (this.#counts[key] ?? 0);
+      if (more > 0) counters.count(key, undefined, more);
+    }
+    this.#counts = counts;
+  }
+
+  #answer(kind: FromRouterThread['kind']): Promise<void> {
+    return new Promise((resolve, reject) => this.#awaited.set(kind, { resolve, reject }));
+  }
+
+  #say(message: ToRouterThread): void {
+    this.#worker.postMessage(message);
+  }
+}
+
+/** By router, its ends of the lines to all others. */
+function linesBetween(ids: readonly string[]): SharedLine[][] {
+  const lines: SharedLine[][] = ids.map(() => []);
+  for (const [one, oneId] of ids.entries()) {
+    for (const [other, otherId] of ids.entries()) {
+      if (other <= one) continue;
+      const [there, back] = [createRing(), createRing()];
+      const { port1, port2 } = new MessageChannel();
+      lines[one]?.push({ peerId: otherId, outgoing: there, incoming: back, port: port1 });
+      lines[other]?.push({ peerId: oneId, outgoing: back, incoming: there, port: port2 });
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,72 @@
+// How the engine starts further routers, where the configuration has several threads. With one router none of the code
+// of the others is loaded.
+
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Logger } from '../../effects/logger.ts';
+import type { ListenerAddress } from '../../modules/module.ts';
+import type { Taps } from '../../modules/taps.ts';
+import { StartError } from '../start-checks.ts';
+import type { RouterThreadsOptions } from './router-threads.ts';
+
+/** How many routers the process can have. Throws where several cannot be combined with the configuration. */
+export function routersOf(config: LoadedConfig, threads: number): number {
+  if (threads === 1) return 1;
+  if (config.settings.cluster !== undefined) {
+    const text = `threads is ${threads}, and the configuration names cluster`;
+    throw new StartError(78, `${text}: an engine of a cluster has one router. Set threads: 1`);
+  }
+  // Elsewhere no two threads can listen on one port.
+  return process.platform === 'linux' ? threads : 1;
+}
+
+export interface FurtherRouters {
+  /** Resolves with the reason when one of them has ended. */
+  readonly failed: Promise<string>;
+  /** Starts the modules of the first router, and then has the others listen where it listens. */
+  start(startModules: () => Promise<void>, listeners: () => readonly ListenerAddress[]): Promise<void>;
+  drain(timeoutMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface FurtherParts extends Omit<RouterThreadsOptions, 'batches' | 'fail' | 'console'> {
+  readonly taps: Taps;
+  readonly logger: Logger;
+}
+
+export async function startFurtherRouters({ taps, logger, ...parts }: FurtherParts): Promise<FurtherRouters> {
+  if (parts.threads === 1) return NONE;
+  const { RouterThreads } = await import('./router-threads.ts');
+  let fail = (_reason: string): void => {};
+  const failed = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
+  const console = logger.console ?? { level: 'warn', format: 'default' };
+  const further = new RouterThreads({ ...parts, console, batches: taps.batches, fail });
+  taps.flushOthers = () => further.flush();
+  return {
+    failed,
+    async start(startModules, listeners) {
+      try {
+        await startModules();
+        await further.listen(() => portsOfWorkers(listeners()));
+      } catch (error) {
+        await further.close();
+        throw error;
+      }
+    },
+    drain: (timeoutMs) => further.drain(timeoutMs),
+    close: () => further.close(),
+  };
+}
+
+const NONE: FurtherRouters = {
+  failed: new Promise(() => {}),
+  start: (startModules) => startModules(),
+  drain: async () => {},
+  close: async () => {},
+};
+
+/** In the order of `modulesOfRouters`. */
+function portsOfWorkers(listeners: readonly ListenerAddress[]): number[] {
+  return listeners.filter(({ name }) => name === 'workers').map(({ address }) => Number(/\d+$/.exec(address)?.[0]));
+}

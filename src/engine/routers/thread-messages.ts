@@ -1,0 +1,61 @@
+// What the main thread and a further router thread say to each other.
+
+import type { LoadedConfig } from '../../config/load.ts';
+import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
+import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import type { ConsoleStyle } from '../../effects/logger.ts';
+import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
+import type { RouterLoad } from '../../router/context.ts';
+
+/** What the thread is started with. */
+export interface RouterThreadData {
+  /** From 1: the main thread has the first router. */
+  readonly index: number;
+  readonly ownId: string;
+  readonly homeId: string;
+  readonly lines: readonly SharedLine[];
+  readonly order: SharedArrayBuffer;
+  /** Counts the threads that have closed their sockets: see `abandon`. */
+  readonly closed: SharedArrayBuffer;
+  readonly settings: LoadedConfig['settings'];
+  readonly modules: readonly RouterModule[];
+  readonly telemetry: TelemetrySettings;
+  readonly console: ConsoleStyle;
+  readonly filesMax: number | undefined;
+  readonly poolThreads: number;
+  /** A test bears its own load. */
+  readonly isAtEase: boolean;
+}
+
+/** A module that runs on every router. */
+export interface RouterModule {
+  readonly name: string;
+  readonly config: unknown;
+}
+
+export type ToRouterThread =
+  | {
+      readonly kind: 'listen';
+      /** The ports of its modules, in their order. */
+      readonly ports: readonly number[];
+      /** Marks of traces that a log trigger caused. */
+      readonly markKey: string;
+    }
+  /** A batch was taken. */
+  | { readonly kind: 'taken' }
+  /** What it has observed is to come now. */
+  | { readonly kind: 'flush' }
+  | { readonly kind: 'drain'; readonly timeoutMs: number }
+  /** The process ends now. */
+  | { readonly kind: 'abandon' };
+
+export type FromRouterThread =
+  /** It knows the functions of the first router, and can listen. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'listening' }
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
+  | { readonly kind: 'telemetry'; readonly batch: TelemetryBatch }
+  | { readonly kind: 'counted'; readonly counts: Readonly<Record<string, number>>; readonly load: RouterLoad }
+  /** The batches before it hold all that it had observed. */
+  | { readonly kind: 'flushed' }
+  | { readonly kind: 'drained' };

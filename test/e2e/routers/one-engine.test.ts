@@ -1,0 +1,108 @@
+// What people who run an engine with several router threads rely on: its ports, its end, and what it observed.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { EngineProcess } from '../../support/engine/engine-process.ts';
+import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { freePort } from '../../support/free-port.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const WORKERS = 12;
+const ON_ANY_PORT = 'workers:\n  - name: svc-worker-manager\n    config: {port: 0}\n';
+
+interface Health {
+  readonly components: { readonly router: { readonly details: { readonly routers: { connections: number }[] } } };
+}
+
+async function connectionsOf(worker: RawWorker): Promise<number[]> {
+  const { result } = await worker.call('engine::health::check', {});
+  return (result as Health).components.router.details.routers.map(({ connections }) => connections);
+}
+
+describe('the ports of two routers', () => {
+  test('[RO2] 400 connections are spread over both, within a quarter of the half', async () => {
+    await using engine = await startTestEngine({ yaml: `drain_timeout_ms: 100\n${ON_ANY_PORT}`, threads: 2 });
+    const workers = await Promise.all(Array.from({ length: 400 }, () => RawWorker.connect(engine.url)));
+    const [worker] = workers;
+    if (worker === undefined) throw new Error('no worker');
+    const counts = await waitFor('all are counted', async () => {
+      const found = await connectionsOf(worker);
+      return found.reduce((sum, one) => sum + one, 0) === workers.length ? found : undefined;
+    });
+    for (const count of counts) expect(Math.abs(count - 200), counts.join()).toBeLessThanOrEqual(50);
+    for (const one of workers) one.close();
+  });
+
+  test.each([1, 2])('[RO2] a second engine with %d threads on the same port ends with exit code 7', async (threads) => {
+    const port = await freePort();
+    const yaml = `workers:\n  - name: svc-worker-manager\n    config: {port: ${port}}\n`;
+    await using engine = await EngineProcess.start(yaml, { threads: 2 });
+    await using second = await EngineProcess.spawn(yaml, { threads });
+    expect(await second.end(30_000)).toMatchObject({ code: 7 });
+    expect(second.stderr).toContain(`127.0.0.1:${port}`);
+    await using worker = await RawWorker.connect(engine.url);
+    expect((await worker.call('engine::health::check', {})).error).toBeUndefined();
+  });
+});
+
+test('[RO8] what every router observed is in one answer at once', async () => {
+  await using engine = await startTestEngine({ yaml: `drain_timeout_ms: 100\n${ON_ANY_PORT}`, threads: 2 });
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+  for (const [at, worker] of workers.entries()) await worker.serve(`f::${at}`, () => at);
+  for (const worker of workers) for (const at of workers.keys()) await worker.call(`f::${at}`, {});
+  const [worker] = workers;
+  if (worker === undefined) throw new Error('no worker');
+  const answer = await worker.call('engine::metrics::calls', { window_seconds: 300 });
+  const { functions } = answer.result as { functions: { function_id: string; calls: number }[] };
+  const calls = functions.filter(({ function_id: id }) => id.startsWith('f::')).map((one) => one.calls);
+  expect(calls).toEqual(workers.map(() => WORKERS));
+  for (const one of workers) one.close();
+});
+
+test('[RO12] a reload that changes what every router uses is refused', async () => {
+  using folder = new TemporaryFolder();
+  const configFile = join(folder.path, 'svc-config.yaml');
+  const yaml = (ratio: number) =>
+    `${ON_ANY_PORT}modules:\n  - name: svc-observability\n    config: {enabled: true, sampling_ratio: ${ratio}}\n`;
+  await writeFile(configFile, yaml(1));
+  await using engine = await startTestEngine({ configFile, threads: 2 });
+  await writeFile(configFile, yaml(0.5));
+  expect(await engine.reload()).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining('with several threads, it can only change with a new start')],
+  });
+});
+
+test('[RO10] several threads and a cluster exclude each other', async () => {
+  const cluster = 'cluster: {nats: {servers: [nats://127.0.0.1:4222]}}\n';
+  const started = startTestEngine({ yaml: `${cluster}${ON_ANY_PORT}`, threads: 2 });
+  await expect(started).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining('Set threads: 1') });
+});
+
+test('[RO11] calls in flight on every router end before the process does', async () => {
+  await using engine = await EngineProcess.start(ON_ANY_PORT, { threads: 2 });
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+  for (const [at, worker] of workers.entries()) await worker.register(`f::${at}`);
+  const ids = workers.map((worker, at) => worker.startCall(`f::${(at + 1) % WORKERS}`, {}));
+  const calls = await Promise.all(workers.map((worker) => worker.next('invokefunction')));
+  engine.kill('SIGTERM');
+  await Promise.all(workers.map((worker) => worker.next('draining')));
+  for (const [at, worker] of workers.entries()) {
+    const call = calls[at];
+    if (call !== undefined) worker.answer(call, { result: at });
+  }
+  const answers = await Promise.all(workers.map((worker, at) => worker.answerTo(ids[at] ?? '')));
+  expect(answers.map(({ result }) => result)).toEqual(workers.map((_, at) => (at + 1) % WORKERS));
+  expect(await engine.end(30_000)).toMatchObject({ code: 0 });
+});
+
+test('[RO9] a router thread that dies ends the process, which says why', async () => {
+  const preload = new URL('../../support/cluster/failing-router.mjs', import.meta.url).href;
+  await using engine = await EngineProcess.start(ON_ANY_PORT, { threads: 2, preload });
+  expect(await engine.end(30_000)).toMatchObject({ code: 1 });
+  expect(engine.stderr).toContain('one of its router threads has ended');
+  expect(engine.stderr).toContain('the test ends this router');
+});
