@@ -23,8 +23,8 @@ export async function drainRouter(
   modules: Pick<ModuleSet, 'drain' | 'stop'>,
   drainTimeoutMs: number,
   cluster: Cluster | undefined,
-  /** Resolves when the other routers of the process need this one no longer. */
-  others: Promise<void> = Promise.resolve(),
+  /** Called when its own calls have ended; resolves when the other routers of the process need it no longer. */
+  othersEnd: () => Promise<void> = async () => {},
 ): Promise<void> {
   const endMs = context.clock.monotonicMs() + drainTimeoutMs;
   context.isDraining = true;
@@ -37,7 +37,7 @@ export async function drainRouter(
   await letMove(context, drainTimeoutMs, haveMoved);
   refuseWaitingInDrain(context);
   await waitUntil(context, endMs - context.clock.monotonicMs(), () => context.calls.openCount === 0);
-  await others;
+  await othersEnd();
   context.isStopped = true;
   refuseWaitingInDrain(context);
   for (const call of context.calls.allOpen()) {

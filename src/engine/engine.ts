@@ -139,7 +139,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     routerFailed: further.failed,
     reload: () => configuration.reload(),
     drain({ timeoutMs = config.settings.drain_timeout_ms } = {}) {
-      stopped ??= drainRouter(context, modules, timeoutMs, cluster, further.drain(timeoutMs)).then(async () => {
+      if (stopped === undefined) further.beginDrain(timeoutMs);
+      stopped ??= drainRouter(context, modules, timeoutMs, cluster, further.endDrain).then(async () => {
         stopHousekeeping();
         stopPressureWatch();
         openFiles.stop();

@@ -40,7 +40,7 @@ export interface ChosenAdapter {
 export interface ModuleContext {
   readonly router: RouterPort;
   /** Accepts worker connections; for modules that listen for them. */
-  readonly connections: Pick<Router, 'connect'>;
+  readonly connections: Pick<Router, 'connect' | 'isKnownElsewhere'>;
   /** The stores of data; requested while the module is built, open when it starts. */
   readonly stores: Pick<StoreRegistry, 'open' | 'backUp' | 'durable'>;
   readonly transport: Transport;

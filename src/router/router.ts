@@ -61,6 +61,12 @@ export class Router {
     this.#largeFrames = largeFrames;
   }
 
+  /** Whether a worker of this address is connected to another router of this process. */
+  isKnownElsewhere(address: string): boolean {
+    const { otherRouters } = this.context;
+    return [...otherRouters].some(({ workers }) => [...workers.values()].some((worker) => worker.address === address));
+  }
+
   /** A worker connected. Returns what its transport has to call. */
   connect({ socket, remoteAddress, subprotocol, limits, guard }: NewConnection): SocketEvents {
     const { context } = this;

@@ -16,7 +16,7 @@ import { adoptVerdict } from '../../router/triggers/triggers.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';
-import type { RouterMessage, RouterTurn } from './messages.ts';
+import type { RouterMessage, RouterTurn, RouterWorker } from './messages.ts';
 
 export interface RouterMeshOptions {
   readonly context: RouterContext;
@@ -164,9 +164,7 @@ export class RouterMesh {
       case 'turn':
         return this.#takeTurn(peer, message);
       case 'worker':
-        if (message.name === undefined) peer.engine.workerNames.delete(message.id);
-        else peer.engine.workerNames.set(message.id, message.name);
-        return;
+        return noteWorker(peer.engine, message);
       case 'reservation':
         return reserve(this.#options.context, message.of, message.name);
       case 'verdict':
@@ -225,7 +223,8 @@ export class RouterMesh {
 
   #workerChanged(id: string): void {
     const session = this.#options.context.sessions.get(id);
-    this.#sayAll({ kind: 'worker', id, ...(session?.state === 'open' && { name: session.displayName }) });
+    const isThere = session?.state === 'open';
+    this.#sayAll({ kind: 'worker', id, ...(isThere && { name: session.displayName, address: session.remoteAddress }) });
   }
 
   #sayAll(message: RouterMessage): void {
@@ -277,6 +276,11 @@ export class RouterMesh {
     this.#waiting = [];
     for (const look of waiting) look();
   }
+}
+
+function noteWorker({ workers }: RemoteEngine, { id, name, address }: RouterWorker): void {
+  if (name === undefined) workers.delete(id);
+  else workers.set(id, { name, address });
 }
 
 const SHOWN_CHARS = 100;

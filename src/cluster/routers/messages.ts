@@ -47,6 +47,7 @@ export interface RouterWorker {
   readonly id: string;
   /** Absent: it is gone. */
   readonly name?: string;
+  readonly address?: string;
 }
 
 /** A trusted connection uses the name: no restricted one may take it. */

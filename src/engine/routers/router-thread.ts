@@ -57,6 +57,7 @@ class RouterOnThread {
   readonly #telemetry: ThreadTelemetry;
   readonly #collector: Collector;
   #modules: EngineModule[] = [];
+  #endDrain = (): void => {};
 
   static async start(data: RouterThreadData): Promise<RouterOnThread> {
     const selected = await selectTransport({ requested: process.env.SVC_TRANSPORT, loadUws, clock: systemClock });
@@ -117,6 +118,8 @@ class RouterOnThread {
       case 'flush':
         this.#collector.flush();
         return say({ kind: 'flushed' });
+      case 'end drain':
+        return this.#endDrain();
       case 'abandon':
         return this.#abandon();
       case 'taken':
@@ -144,11 +147,14 @@ class RouterOnThread {
   }
 
   async #drain(timeoutMs: number): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#endDrain = resolve;
+    });
     const modules = {
       drain: () => this.#modules.forEach((module) => module.drain()),
       stop: () => this.#modules.forEach((module) => module.stop()),
     };
-    await drainRouter(this.#context, modules, timeoutMs, undefined);
+    await drainRouter(this.#context, modules, timeoutMs, undefined, () => ended);
     this.#collector.flush();
     this.#count();
     say({ kind: 'drained' });

@@ -68,9 +68,12 @@ export class RouterThreads {
     await Promise.all(this.#threads.map((thread) => thread.flush()));
   }
 
-  /** Resolves when the calls of all of them have ended, or their time is over. */
-  async drain(timeoutMs: number): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.drain(timeoutMs)));
+  beginDrain(timeoutMs: number): void {
+    for (const thread of this.#threads) thread.beginDrain(timeoutMs);
+  }
+
+  async endDrain(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.endDrain()));
   }
 
   async close(): Promise<void> {
@@ -144,9 +147,13 @@ class RouterThread {
     return new Promise((resolve) => this.#flushing.push(resolve));
   }
 
-  drain(timeoutMs: number): Promise<void> {
-    this.#isEnding = true;
+  beginDrain(timeoutMs: number): void {
     this.#say({ kind: 'drain', timeoutMs });
+  }
+
+  endDrain(): Promise<void> {
+    this.#isEnding = true;
+    this.#say({ kind: 'end drain' });
     return this.#answer('drained');
   }
 

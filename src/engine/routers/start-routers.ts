@@ -24,7 +24,10 @@ export interface FurtherRouters {
   readonly failed: Promise<string>;
   /** Starts the modules of the first router, and then has the others listen where it listens. */
   start(startModules: () => Promise<void>, listeners: () => readonly ListenerAddress[]): Promise<void>;
-  drain(timeoutMs: number): Promise<void>;
+  /** They take no new work, and their calls have that time to end. */
+  beginDrain(timeoutMs: number): void;
+  /** They close their connections when their calls have ended. Resolves when they have. */
+  endDrain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,7 +57,8 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
         throw error;
       }
     },
-    drain: (timeoutMs) => further.drain(timeoutMs),
+    beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),
+    endDrain: () => further.endDrain(),
     close: () => further.close(),
   };
 }
@@ -62,7 +66,8 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
 const NONE: FurtherRouters = {
   failed: new Promise(() => {}),
   start: (startModules) => startModules(),
-  drain: async () => {},
+  beginDrain: () => {},
+  endDrain: async () => {},
   close: async () => {},
 };
 

@@ -46,6 +46,8 @@ export type ToRouterThread =
   /** What it has observed is to come now. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'drain'; readonly timeoutMs: number }
+  /** The first router needs its workers no longer. */
+  | { readonly kind: 'end drain' }
   /** The process ends now. */
   | { readonly kind: 'abandon' };
 

@@ -166,13 +166,13 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   }
 
   #admit(request: UpgradeRequest): Admission | PendingAdmission {
-    const { router } = this.#context;
+    const { router, connections } = this.#context;
     const address = this.#admission.addressOf(request);
     const admission = admit(request, this.#rules, {
       port: this.#admission,
       address,
       isAuthBusy: this.#authFunction?.isBusy === true,
-      isKnownAddress: (known) => this.#workersByAddress.has(known),
+      isKnownAddress: (known) => this.#workersByAddress.has(known) || connections.isKnownElsewhere(known),
       isChannel: (id, key) => router.channels.mayConnect(id, key),
     });
     if (!admission.ok) return this.#refused(request, address, admission, admission.text);

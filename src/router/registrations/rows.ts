@@ -62,7 +62,7 @@ function specOfRemote(offer: Offer | undefined): Partial<FunctionSpec> | undefin
 
 /** Other engines do not say which of their workers offer it; routers of this process do. */
 function workersOfRouter({ engine, shown }: Offer): FunctionRow['workers'] {
-  return (shown?.workers ?? []).map((id) => ({ id, name: engine.workerNames.get(id) ?? id }));
+  return (shown?.workers ?? []).map((id) => ({ id, name: engine.workers.get(id)?.name ?? id }));
 }
 
 function enginesOf({ remotes }: WorkerEntry): Pick<FunctionRow, 'engines'> {

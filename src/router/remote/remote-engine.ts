@@ -57,8 +57,8 @@ export class RemoteEngine implements Executor, Reachable {
   readonly zone: string | undefined;
   /** It is another router thread of this process. */
   readonly isRouter: boolean;
-  /** Of a router of this process: the names of its connections, by id. */
-  readonly workerNames = new Map<string, string>();
+  /** Of a router of this process: its connections, by id. */
+  readonly workers = new Map<string, { readonly name: string; readonly address: string | undefined }>();
   /** Takes what another router of this process says about itself. */
   onControl: ((text: RawJson) => void) | undefined = undefined;
   /** What reattach tokens that it gave end with. */

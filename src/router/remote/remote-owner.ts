@@ -33,8 +33,8 @@ export class RemoteOwner {
   }
 
   get displayName(): string {
-    const { isRouter, id, workerNames } = this.engine;
-    return isRouter ? (workerNames.get(this.workerId) ?? this.workerId) : `engine ${id}`;
+    const { isRouter, id, workers } = this.engine;
+    return isRouter ? (workers.get(this.workerId)?.name ?? this.workerId) : `engine ${id}`;
   }
 
   get functions(): ReadonlySet<string> {
