@@ -55,7 +55,8 @@ export class RouterMesh {
   readonly #modulesKnown: Promise<void>;
   #waiting: (() => void)[] = [];
   #turn = 0;
-  #turns: { readonly number: number; readonly awaited: Set<Peer>; then(): void }[] = [];
+  #turns: { readonly number: number; readonly awaited: Set<Peer>; readonly thens: readonly (() => void)[] }[] = [];
+  #newest: (() => void)[] | undefined;
 
   constructor(options: RouterMeshOptions) {
     const { context, ownId, lines, order, fail } = options;
@@ -249,10 +250,17 @@ export class RouterMesh {
 
   /** Calls it when every other router has handled what had arrived there by now. */
   #afterTurnOfOthers(then: () => void): void {
+    if (this.#newest !== undefined) return void this.#newest.push(then);
     this.#turn = (this.#turn + 1) % TURNS;
     const number = this.#turn;
-    for (const peer of this.#peers) this.#say(peer, { kind: 'turn', number });
-    this.#turns.push({ number, awaited: new Set(this.#peers), then });
+    const thens = [then];
+    this.#sayAll({ kind: 'turn', number });
+    this.#turns.push({ number, awaited: new Set(this.#peers), thens });
+    // One question serves all that ask in this turn.
+    this.#newest = thens;
+    this.#options.context.clock.afterTurn(() => {
+      this.#newest = undefined;
+    });
   }
 
   #takeTurn(peer: Peer, { number, isOver }: RouterTurn): void {
@@ -268,7 +276,7 @@ export class RouterMesh {
   #endTurns(): void {
     const over = this.#turns.filter(({ awaited }) => awaited.size === 0);
     this.#turns = this.#turns.filter(({ awaited }) => awaited.size > 0);
-    for (const { then } of over) then();
+    for (const { thens } of over) for (const then of thens) then();
   }
 
   #resume(): void {

@@ -8,7 +8,7 @@ import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
-import { environment, taskFile } from '../../effects/pool.ts';
+import { environment } from '../../effects/pool.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import { createRing } from '../../effects/shared-memory/ring.ts';
 import type { Tap } from '../../modules/taps.ts';
@@ -123,7 +123,7 @@ class RouterThread {
       telemetry: telemetryOf(config, process.env),
       ...{ console, filesMax, poolThreads, isAtEase },
     };
-    this.#worker = new Worker(new URL(taskFile('router')), {
+    this.#worker = new Worker(routerFile(), {
       workerData: data,
       transferList: lines.map(({ port }) => port),
       env: environment(),
@@ -223,6 +223,12 @@ class RouterThread {
   #say(message: ToRouterThread): void {
     this.#worker.postMessage(message);
   }
+}
+
+/** Next to the sources when they run directly, otherwise part of the bundle. */
+function routerFile(): URL {
+  const path = import.meta.url.endsWith('.ts') ? '../../../workers/router.ts' : './router.js';
+  return new URL(path, import.meta.url);
 }
 
 /** By router, its ends of the lines to all others. */
