@@ -12,7 +12,7 @@ const ROUNDS = rounds(2);
 
 test.skipIf(isSkipped('fault 4', tracingRefusal()))(
   '[D3] [fault 4] After the first failed sync nothing is acknowledged, the engine exits with 74, and no refused write is there',
-  { timeout: 20_000 + ROUNDS * 20_000 },
+  { timeout: 20_000 + ROUNDS * 50_000 },
   async () => {
     const line = faultLine('4', 'sync fails', 'wrong=0');
     const random = faultRandom('4');

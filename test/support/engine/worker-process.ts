@@ -49,7 +49,7 @@ export class WorkerProcess implements AsyncDisposable {
     return await waitFor(
       `the worker process says '${word}'`,
       () => this.#said.split('\n').find((line) => line.startsWith(word)),
-      15_000,
+      60_000,
     );
   }
 
