@@ -1,8 +1,7 @@
 // The other routers of this process: a line to each, what they offer, and what this router offers them.
 //
 // A router sends its own registrations on the lines that carry its calls, so a call never arrives before a registration
-// that came earlier. The order among all registrations of the process is a counter in shared
-// memory.
+// that came earlier. A counter in shared memory gives all registrations of the process one order.
 
 import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
 import { isRouterMessage } from '../../generated/cluster-values.ts';
