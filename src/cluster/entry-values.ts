@@ -50,6 +50,8 @@ export interface TriggerValue {
   readonly owner: string;
   /** The owner uses an SDK of the engine. */
   readonly sdk: boolean;
+  /** Between routers of one process: it has no owner, and belongs to the first router. */
+  readonly durable?: true;
   readonly type: string;
   readonly function_id: string;
   readonly config: string;

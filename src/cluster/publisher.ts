@@ -5,9 +5,11 @@ import { keyPart } from '../core/cluster/bucket-keys.ts';
 import type { FunctionSpec } from '../core/registry/function-table.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { byteStringToText, type RawJson } from '../protocol/json/byte-string.ts';
+import type { Binding } from '../router/builtin.ts';
 import type { RouterContext, WorkerEntry } from '../router/context.ts';
 import { withdrawDuplicate } from '../router/registrations/functions.ts';
 import { trustOf } from '../router/remote/offers.ts';
+import { RemoteOwner } from '../router/remote/remote-owner.ts';
 import { Session } from '../router/session/session.ts';
 import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
@@ -50,7 +52,7 @@ export class Publisher {
     this.#writer = writer;
     functions.onWorkersChanged = (id) => writer.note(`${FUNCTION}.${id}`);
     triggers.onBindingChanged = ({ id, owner }) => {
-      if (owner instanceof Session) writer.note(`${TRIGGER}.${id}`);
+      if (!(owner instanceof RemoteOwner)) writer.note(`${TRIGGER}.${id}`);
     };
     triggers.onTypeChanged = (id) => writer.note(`${TRIGGER_TYPE}.${id}`);
     for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
@@ -105,11 +107,22 @@ export class Publisher {
   #triggerValue(id: string): TriggerValue | undefined {
     const binding = this.#options.context.triggers.binding(id);
     if (binding === undefined || binding.state === 'refused') return undefined;
-    const { owner, type, functionId, config, metadata } = binding;
-    if (!(owner instanceof Session) || owner.access !== undefined) return undefined;
+    const { type, functionId, config, metadata } = binding;
+    const owner = this.#shownOwner(binding);
+    if (owner === undefined) return undefined;
     const registration = { type, function_id: functionId, config: byteStringToText(config) };
     const order = this.#orderOf(`${TRIGGER}.${id}`, binding);
-    return { owner: owner.workerId, sdk: owner.isOwnSdk, ...registration, ...textOf('metadata', metadata), ...order };
+    return { ...owner, ...registration, ...textOf('metadata', metadata), ...order };
+  }
+
+  #shownOwner({ owner, type }: Binding): Pick<TriggerValue, 'owner' | 'sdk' | 'durable'> | undefined {
+    if (owner instanceof Session) {
+      return owner.access === undefined ? { owner: owner.workerId, sdk: owner.isOwnSdk } : undefined;
+    }
+    if (owner !== undefined || this.#options.isImmediate !== true) return undefined;
+    const provider = this.#options.context.triggers.type(type)?.provider;
+    const isOnEveryRouter = provider?.kind === 'module' && provider.module.isOnEveryRouter;
+    return isOnEveryRouter ? { owner: '', sdk: false, durable: true } : undefined;
   }
 
   #typeValue(id: string): TriggerTypeValue | undefined {

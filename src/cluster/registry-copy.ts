@@ -139,13 +139,16 @@ export class RegistryCopy implements BucketWatch {
       owner,
       order,
     });
-    if (refusal !== undefined) owner.send(refusedTrigger(binding, refusal));
+    // A module that runs on every router has judged it at its owner.
+    const provider = this.#context.triggers.type(value.type)?.provider;
+    const isJudged = provider?.kind === 'module' && provider.module.isOnEveryRouter;
+    if (refusal !== undefined && !isJudged) owner.send(refusedTrigger(binding, refusal));
   }
 
-  #ownerOf(engine: RemoteEngine, { owner: workerId, sdk }: TriggerValue): RemoteOwner {
+  #ownerOf(engine: RemoteEngine, { owner: workerId, sdk, durable }: TriggerValue): RemoteOwner {
     const ofEngine = this.#owners.get(engine) ?? new Map<string, RemoteOwner>();
     this.#owners.set(engine, ofEngine);
-    const owner = ofEngine.get(workerId) ?? new RemoteOwner(engine, workerId, sdk);
+    const owner = ofEngine.get(workerId) ?? new RemoteOwner(engine, workerId, sdk, durable);
     ofEngine.set(workerId, owner);
     return owner;
   }

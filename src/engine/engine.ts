@@ -16,6 +16,7 @@ import { type LoadGauge, startLoadGauge } from '../effects/process-figures.ts';
 import type { Random } from '../effects/random.ts';
 import { engineVersion } from '../effects/version.ts';
 import type { ListenerAddress, ModuleContext, ReloadReport } from '../modules/module.ts';
+import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
@@ -100,15 +101,18 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
   const taps = new Taps();
+  const passedHttp = new PassedHttp();
   const further = await startFurtherRouters({
-    ...{ config, context, filesMax, taps, threads, poolThreads, logger, isAtEase: options.gauge !== undefined },
+    ...{ config, context, filesMax, taps, passedHttp, threads, poolThreads, logger },
+    isAtEase: options.gauge !== undefined,
   });
+  modules.others = further;
   const cluster = await joinCluster(() => configuration.loaded, context, version);
   const moduleContext: ModuleContext = {
     ...{ router: new RouterPort(context), connections: router, stores, transport },
     settings: { ...moduleSettings(config, filesMax), portSharing: threads > 1 ? 'first' : undefined },
     ...{ clock: context.clock, random: context.random, logger, version, openFiles, taps },
-    reservedPaths: new ReservedPaths(),
+    ...{ reservedPaths: new ReservedPaths(), passedHttp },
     engine: infoOf(configuration),
     threads: { own: createOwnThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
     ...{ outgoing: context.outgoing, environment: context.environment },

@@ -24,7 +24,6 @@ import { StoreDamaged, type StoreRegistry } from '../store/directory/registry.ts
 import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
-import { runsOnAllRouters } from './routers/modules-of-routers.ts';
 import { StartError } from './start-checks.ts';
 
 export interface ListedModule {
@@ -54,7 +53,16 @@ interface RunningModule extends ListedModule {
   readonly module: EngineModule;
 }
 
+/** The same modules on the further routers of the process. */
+export interface ModulesElsewhere {
+  /** The answer of those of all routers to the new configuration. */
+  reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration>;
+  remove(key: ModuleKey): void;
+}
+
 export class ModuleSet {
+  /** Set before the modules start. */
+  others: ModulesElsewhere | undefined;
   readonly #context: RouterContext;
   readonly #stores: StoreRegistry;
   #running: readonly RunningModule[] = [];
@@ -124,13 +132,21 @@ export class ModuleSet {
   /** The answer of the running module to the new configuration. */
   async ask(key: ModuleKey, listed: ListedModule): Promise<Reconfiguration> {
     const running = this.#at(key);
-    const fixed = this.#context.otherRouters.size > 0 && runsOnAllRouters(listed);
-    if (fixed) return { ok: false, reason: 'with several threads, it can only change with a new start of the engine' };
     if (!isDeepStrictEqual(running?.adapter, listed.adapter)) {
       return { ok: false, reason: 'its adapter can only change with a new start of the engine' };
     }
     const answer = await running?.module.reconfigure?.(listed.config);
-    return answer ?? { ok: false, reason: 'it can only change with a new start of the engine' };
+    if (answer === undefined) return { ok: false, reason: 'it can only change with a new start of the engine' };
+    const others = answer.ok ? await this.others?.reconfigure(key, listed.config) : undefined;
+    if (!answer.ok || others === undefined) return answer;
+    if (!others.ok) return others;
+    return {
+      ...answer,
+      commit: () => {
+        others.commit();
+        answer.commit();
+      },
+    };
   }
 
   /** The answers of the other modules, which read the files again that their entries name. */
@@ -184,6 +200,8 @@ export class ModuleSet {
 
   async remove(keys: readonly ModuleKey[]): Promise<void> {
     const leaving = keys.flatMap((key) => this.#at(key) ?? []);
+    // From the last one, so that the others keep their numbers.
+    for (const key of [...keys].sort((one, other) => other.nth - one.nth)) this.others?.remove(key);
     this.#running = this.#running.filter((running) => !leaving.includes(running));
     for (const running of leaving) await this.#end(running);
   }

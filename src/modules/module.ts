@@ -20,6 +20,7 @@ import type { Router } from '../router/router.ts';
 import type { SessionLimits } from '../router/session/session.ts';
 import type { StoreRegistry } from '../store/directory/registry.ts';
 import type { PortSharing, Transport } from '../transport/transport.ts';
+import type { PassedHttp } from './passed-http.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
 import type { Taps } from './taps.ts';
 
@@ -53,6 +54,8 @@ export interface ModuleContext {
   readonly openFiles: OpenFiles;
   /** The answers of the HTTP port below `/_console/`. */
   readonly reservedPaths: ReservedPaths;
+  /** HTTP requests that another router of the process answers. */
+  readonly passedHttp: PassedHttp;
   readonly taps: Taps;
   readonly engine: EngineInfo;
   /** Runs work that must not block the router's thread. */

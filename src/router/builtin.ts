@@ -105,6 +105,8 @@ export type Removal = 'taken_back' | 'left';
 export interface ModuleTriggerType {
   readonly id: string;
   readonly spec: TriggerTypeSpec;
+  /** Every router thread has the module, and knows all its triggers but those of restricted connections. */
+  readonly isOnEveryRouter?: true;
   /**
    * Why a binding with this config is refused, in words; `undefined` accepts it. A type that supports
    * `condition_function_id` accepts the key: the router checks its value. `binding`: for checks that depend on its

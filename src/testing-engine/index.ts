@@ -15,6 +15,7 @@ import { spillFilesIn } from '../effects/spill-file.ts';
 import { listModules, ModuleSet } from '../engine/module-set.ts';
 import { channelSettings, declareModules, moduleSettings, waitingLimits } from '../engine/start-checks.ts';
 import type { ModuleContext } from '../modules/module.ts';
+import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { Taps } from '../modules/taps.ts';
 import { locateMembers } from '../protocol/frames/envelope.ts';
@@ -123,6 +124,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Engi
     version: SDK_VERSION,
     openFiles: { count: () => undefined, take: () => true },
     reservedPaths: new ReservedPaths(),
+    passedHttp: new PassedHttp(),
     taps: new Taps(),
     engine: {
       knownModules: declarations.map(({ name }) => name),

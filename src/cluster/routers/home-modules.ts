@@ -74,6 +74,11 @@ export class HomeModules {
     functions.addBuiltin(entry);
   }
 
+  /** A module of this router provides the type. Its triggers are delivered again. */
+  keepOwn(id: string): void {
+    if (this.#types.delete(id)) this.#context.triggers.removeModuleType(id);
+  }
+
   #provide({ id, description, configFormat, payloadFormat }: OfferedType): void {
     // A module that runs on every router has its types there.
     if (this.#context.triggers.type(id)?.provider.kind === 'module') return;

@@ -6,6 +6,7 @@
 import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
 import { isRouterMessage } from '../../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
+import type { ModuleTriggerType } from '../../router/builtin.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { reserve } from '../../router/registrations/functions.ts';
 import { settleCallsOf } from '../../router/remote/relayed-calls.ts';
@@ -88,6 +89,11 @@ export class RouterMesh {
   /** Resolves when the modules of the first router are known. */
   get ready(): Promise<void> {
     return this.#modulesKnown;
+  }
+
+  /** A module of this router has these types itself. */
+  provides(types: readonly ModuleTriggerType[]): void {
+    for (const { id } of types) this.#modules?.keepOwn(id);
   }
 
   /** On the first router: its modules offer something else. */

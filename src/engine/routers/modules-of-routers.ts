@@ -1,17 +1,42 @@
 // Which modules of the configuration run on every router. The others run on the first one.
 
+import type { ModuleKey } from '../../config/changes.ts';
 import { type LoadedConfig, modulesOf } from '../../config/load.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
+import { httpDeclaration } from '../../modules/http/config.ts';
+import type { ListenerAddress } from '../../modules/module.ts';
 import { otelDeclaration } from '../../modules/observability/config.ts';
 import { resolveTelemetry } from '../../modules/observability/settings.ts';
 import { workerManagerDeclaration } from '../../modules/worker-manager/config.ts';
-import type { RouterModule } from './thread-messages.ts';
 
-/** Ports of workers. Those with `rbac` listen on the first router alone. */
+/** A module that runs on every router, and whose port all of them share. */
+export interface RouterModule extends ModuleKey {
+  readonly config: unknown;
+  /** The name of its port among the listeners of the engine. */
+  readonly port: 'http' | 'workers';
+}
+
+/** The HTTP port, and the ports of workers. Those with `rbac` listen on the first router alone. */
 export function modulesOfRouters(config: LoadedConfig): RouterModule[] {
-  return modulesOf(config, workerManagerDeclaration)
-    .filter(({ config: port }) => port.rbac === undefined)
-    .map(({ name, config: port }) => ({ name, config: port }));
+  const https = modulesOf(config, httpDeclaration);
+  const ports = modulesOf(config, workerManagerDeclaration);
+  return [
+    ...https.map(({ name, config: http }, nth) => ({ name, nth, config: http, port: 'http' as const })),
+    ...ports
+      .map(({ name, config: port }, nth) => ({ name, nth, config: port, port: 'workers' as const }))
+      .filter(({ config: { rbac } }) => rbac === undefined),
+  ];
+}
+
+/** The ports on which the first router listens, in the order of the modules. */
+export function portsOf(modules: readonly RouterModule[], listeners: readonly ListenerAddress[]): number[] {
+  const left = [...listeners];
+  return modules.map(({ port }) => {
+    const at = left.findIndex(({ name }) => name === port);
+    const [listener] = left.splice(at, 1);
+    if (at === -1 || listener === undefined) throw new Error(`The first router has no port for ${port}`);
+    return Number(/\d+$/.exec(listener.address)?.[0]);
+  });
 }
 
 /** All routers observe by the same rules. */
@@ -21,9 +46,7 @@ export function telemetryOf(config: LoadedConfig, environment: NodeJS.ProcessEnv
   return resolveTelemetry(entry.config, environment, config.settings.compat === 'iii');
 }
 
-/** Whether further routers use its entry, too. */
-export function runsOnAllRouters({ name, config }: { readonly name: string; readonly config: unknown }): boolean {
-  if (name === otelDeclaration.name) return true;
-  const isPort = name === workerManagerDeclaration.name && typeof config === 'object' && config !== null;
-  return isPort && !('rbac' in config && config.rbac !== undefined);
+/** Whether further routers follow its settings, and cannot take other ones. */
+export function isFixedOnRouters(name: string): boolean {
+  return name === otelDeclaration.name;
 }

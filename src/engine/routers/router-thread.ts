@@ -4,6 +4,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
+import type { ModuleKey } from '../../config/changes.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import { systemClock } from '../../effects/clock.ts';
 import { createLogger } from '../../effects/logger.ts';
@@ -15,8 +16,10 @@ import { StartFailure } from '../../effects/start-failure.ts';
 import { engineVersion } from '../../effects/version.ts';
 import { MODULES } from '../../modules/catalogue.ts';
 import { engineModule } from '../../modules/engine/index.ts';
-import type { EngineModule, ModuleContext, RunningConfiguration } from '../../modules/module.ts';
-import { plugIn } from '../../modules/plug-in.ts';
+import { PassOn } from '../../modules/http/passed/pass-on.ts';
+import type { EngineModule, ModuleContext, Reconfiguration, RunningConfiguration } from '../../modules/module.ts';
+import { PassedHttp } from '../../modules/passed-http.ts';
+import { plugIn, unplug } from '../../modules/plug-in.ts';
 import { ReservedPaths } from '../../modules/reserved-paths.ts';
 import { Taps } from '../../modules/taps.ts';
 import { LargeFrames } from '../../router/calls/large-frames.ts';
@@ -49,6 +52,11 @@ function say(message: FromRouterThread): void {
   parentPort?.postMessage(message);
 }
 
+interface OwnModule extends ModuleKey {
+  readonly port: number | undefined;
+  readonly module: EngineModule;
+}
+
 class RouterOnThread {
   readonly #data: RouterThreadData;
   readonly #context: RouterContext;
@@ -56,7 +64,9 @@ class RouterOnThread {
   readonly #mesh: RouterMesh;
   readonly #telemetry: ThreadTelemetry;
   readonly #collector: Collector;
-  #modules: EngineModule[] = [];
+  readonly #passOn: PassOn;
+  #modules: OwnModule[] = [];
+  #prepared: { readonly number: number; commit(): void } | undefined;
   #endDrain = (): void => {};
 
   static async start(data: RouterThreadData): Promise<RouterOnThread> {
@@ -75,6 +85,7 @@ class RouterOnThread {
     this.#context = context;
     const router = new Router(context, new FlushQueue(clock), new LargeFrames(createPool(poolThreads)));
     const port = new RouterPort(context);
+    this.#passOn = new PassOn((message) => say({ kind: 'http', message }), clock);
     this.#moduleContext = {
       ...{ router: port, connections: router, transport, clock, random, logger, outgoing, environment },
       stores: new StoreRegistry({
@@ -86,6 +97,7 @@ class RouterOnThread {
       version: engineVersion(),
       openFiles: new OpenFilesWatch(filesMax, clock, logger),
       reservedPaths: new ReservedPaths(),
+      passedHttp: new PassedHttp(this.#passOn),
       taps: new Taps(),
       engine: OF_HOME,
       threads: { own: createOwnThread, evaluateAlerts: async () => [] },
@@ -124,20 +136,31 @@ class RouterOnThread {
         return this.#abandon();
       case 'taken':
         return this.#telemetry.taken();
+      case 'http':
+        return this.#passOn.take(message.message);
+      case 'reconfigure':
+        return void this.#reconfigure(message.number, message.key, message.config);
+      case 'commit':
+        if (this.#prepared?.number === message.number) this.#prepared.commit();
+        return;
+      case 'remove':
+        return this.#remove(message.key);
     }
   }
 
   async #listen(ports: readonly number[]): Promise<void> {
     try {
-      for (const [nth, { name, config }] of this.#data.modules.entries()) {
+      for (const [at, { name, nth, config }] of this.#data.modules.entries()) {
         const definition = MODULES.find(({ declaration }) => declaration.name === name);
-        const module = definition?.create(this.#moduleContext, { ...(config as object), port: ports[nth] });
+        const port = ports[at];
+        const module = definition?.create(this.#moduleContext, withPort(config, port));
         if (module === undefined) throw new Error(`There is no module ${name}`);
+        this.#mesh.provides(module.triggerTypes);
         plugIn(this.#context, name, module);
-        this.#modules.push(module);
+        this.#modules.push({ name, nth, port, module });
         await module.start();
       }
-      for (const module of this.#modules) module.started?.();
+      for (const { module } of this.#modules) module.started?.();
       say({ kind: 'listening' });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -146,13 +169,32 @@ class RouterOnThread {
     }
   }
 
+  async #reconfigure(number: number, key: ModuleKey, config: unknown): Promise<void> {
+    const own = this.#modules.find((one) => isSame(one, key));
+    const answer = (await own?.module.reconfigure?.(withPort(config, own.port))) ?? UNCHANGED;
+    this.#prepared = answer.ok ? { number, commit: () => answer.commit() } : undefined;
+    say({ kind: 'reconfigured', number, ...(!answer.ok && { reason: answer.reason }) });
+  }
+
+  /** Those of the same name after it get the next lower number, as on the first router. */
+  #remove(key: ModuleKey): void {
+    const removed = this.#modules.find((own) => isSame(own, key));
+    this.#modules = this.#modules
+      .filter((own) => own !== removed)
+      .map((own) => (own.name === key.name && own.nth > key.nth ? { ...own, nth: own.nth - 1 } : own));
+    if (removed === undefined) return;
+    removed.module.drain();
+    unplug(this.#context, removed.name, removed.module);
+    removed.module.stop();
+  }
+
   async #drain(timeoutMs: number): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#endDrain = resolve;
     });
     const modules = {
-      drain: () => this.#modules.forEach((module) => module.drain()),
-      stop: () => this.#modules.forEach((module) => module.stop()),
+      drain: () => this.#modules.forEach(({ module }) => module.drain()),
+      stop: () => this.#modules.forEach(({ module }) => module.stop()),
     };
     await drainRouter(this.#context, modules, timeoutMs, undefined, () => ended);
     this.#collector.flush();
@@ -162,7 +204,7 @@ class RouterOnThread {
 
   /** Node ends the process with SIGABRT where a thread ends with open sockets of uWebSockets.js. */
   #abandon(): void {
-    for (const module of this.#modules) module.stop();
+    for (const { module } of this.#modules) module.stop();
     const { clock } = this.#context;
     // The library closes them in the next turn.
     clock.afterTurn(() =>
@@ -189,6 +231,17 @@ class RouterOnThread {
     return { ...module, start: async () => {} };
   }
 }
+
+function isSame(one: ModuleKey, other: ModuleKey): boolean {
+  return one.name === other.name && one.nth === other.nth;
+}
+
+/** For port 0 the first router has chosen it. */
+function withPort(config: unknown, port: number | undefined): unknown {
+  return typeof config === 'object' ? { ...config, port } : config;
+}
+
+const UNCHANGED: Reconfiguration = { ok: true, commit: () => {} };
 
 const OF_HOME: ModuleContext['engine'] = {
   knownModules: [],

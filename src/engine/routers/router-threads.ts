@@ -5,16 +5,20 @@
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
+import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import { environment } from '../../effects/pool.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import { createRing } from '../../effects/shared-memory/ring.ts';
+import { TakeOver } from '../../modules/http/passed/take-over.ts';
+import type { ListenerAddress, Reconfiguration } from '../../modules/module.ts';
+import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { StartError } from '../start-checks.ts';
-import { modulesOfRouters, telemetryOf } from './modules-of-routers.ts';
+import { isFixedOnRouters, modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
 import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
 
 export interface RouterThreadsOptions {
@@ -29,6 +33,8 @@ export interface RouterThreadsOptions {
   readonly isAtEase: boolean;
   /** Batches of the further routers. */
   readonly batches: Tap<TelemetryBatch>;
+  /** The HTTP module of the first router. */
+  readonly passedHttp: PassedHttp;
   /** The process has to end. */
   readonly fail: (reason: string) => void;
 }
@@ -55,12 +61,27 @@ export class RouterThreads {
   }
 
   /** The modules of the first router have started: the others know them, and listen where it listens. */
-  async listen(ports: () => readonly number[]): Promise<void> {
+  async listen(listeners: () => readonly ListenerAddress[]): Promise<void> {
     this.#mesh.modulesChanged();
     this.#options.context.functionListeners.add(() => this.#mesh.modulesChanged());
     await Promise.all(this.#threads.map((thread) => thread.ready));
     const { key: markKey } = this.#options.context.quietTraces;
-    await Promise.all(this.#threads.map((thread) => thread.listen(ports(), markKey)));
+    const ports = portsOf(modulesOfRouters(this.#options.config), listeners());
+    await Promise.all(this.#threads.map((thread) => thread.listen(ports, markKey)));
+  }
+
+  /** Whether all can use the other settings of a module. */
+  async reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration> {
+    if (isFixedOnRouters(key.name)) {
+      return { ok: false, reason: 'with several threads, it can only change with a new start of the engine' };
+    }
+    const answers = await Promise.all(this.#threads.map((thread) => thread.reconfigure(key, config)));
+    const commit = () => answers.forEach((answer) => answer.ok && answer.commit());
+    return answers.find(({ ok }) => !ok) ?? { ok: true, commit };
+  }
+
+  remove(key: ModuleKey): void {
+    for (const thread of this.#threads) thread.remove(key);
   }
 
   /** Resolves when everything that they have observed has come. */
@@ -103,6 +124,9 @@ class RouterThread {
   readonly #worker: Worker;
   readonly #index: number;
   readonly #options: RouterThreadsOptions;
+  readonly #takeOver: TakeOver;
+  readonly #asked = new Map<number, (reason: string | undefined) => void>();
+  #questions = 0;
   readonly #awaited = new Map<FromRouterThread['kind'], { resolve(): void; reject(error: Error): void }>();
   #counts: Readonly<Record<string, number>> = {};
   readonly #flushing: (() => void)[] = [];
@@ -118,6 +142,7 @@ class RouterThread {
     const { config, console, filesMax, poolThreads, isAtEase } = options;
     this.#options = options;
     this.#index = index;
+    this.#takeOver = new TakeOver(options.passedHttp, (message) => this.#say({ kind: 'http', message }));
     const data: RouterThreadData = {
       ...{ ...ids, index, lines, settings: config.settings, modules: modulesOfRouters(config) },
       telemetry: telemetryOf(config, process.env),
@@ -139,6 +164,19 @@ class RouterThread {
   listen(ports: readonly number[], markKey: string): Promise<void> {
     this.#say({ kind: 'listen', ports, markKey });
     return this.#answer('listening');
+  }
+
+  async reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration> {
+    const number = ++this.#questions;
+    this.#say({ kind: 'reconfigure', number, key, config });
+    const reason = await new Promise<string | undefined>((resolve) => this.#asked.set(number, resolve));
+    return reason === undefined
+      ? { ok: true, commit: () => this.#say({ kind: 'commit', number }) }
+      : { ok: false, reason };
+  }
+
+  remove(key: ModuleKey): void {
+    this.#say({ kind: 'remove', key });
   }
 
   /** Answers come in the order of the questions. */
@@ -173,6 +211,11 @@ class RouterThread {
       case 'telemetry':
         this.#options.batches.publish(message.batch);
         return this.#say({ kind: 'taken' });
+      case 'http':
+        return this.#takeOver.take(message.message);
+      case 'reconfigured':
+        this.#asked.get(message.number)?.(message.reason);
+        return void this.#asked.delete(message.number);
       case 'flushed':
         return this.#flushing.shift()?.();
       case 'counted':

@@ -4,7 +4,9 @@
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
+import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { Taps } from '../../modules/taps.ts';
+import type { ModulesElsewhere } from '../module-set.ts';
 import { StartError } from '../start-checks.ts';
 import type { RouterThreadsOptions } from './router-threads.ts';
 
@@ -19,7 +21,7 @@ export function routersOf(config: LoadedConfig, threads: number): number {
   return process.platform === 'linux' ? threads : 1;
 }
 
-export interface FurtherRouters {
+export interface FurtherRouters extends ModulesElsewhere {
   /** Resolves with the reason when one of them has ended. */
   readonly failed: Promise<string>;
   /** Starts the modules of the first router, and then has the others listen where it listens. */
@@ -33,6 +35,7 @@ export interface FurtherRouters {
 
 interface FurtherParts extends Omit<RouterThreadsOptions, 'batches' | 'fail' | 'console'> {
   readonly taps: Taps;
+  readonly passedHttp: PassedHttp;
   readonly logger: Logger;
 }
 
@@ -51,12 +54,14 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
     async start(startModules, listeners) {
       try {
         await startModules();
-        await further.listen(() => portsOfWorkers(listeners()));
+        await further.listen(listeners);
       } catch (error) {
         await further.close();
         throw error;
       }
     },
+    reconfigure: (key, config) => further.reconfigure(key, config),
+    remove: (key) => further.remove(key),
     beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),
     endDrain: () => further.endDrain(),
     close: () => further.close(),
@@ -66,12 +71,9 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
 const NONE: FurtherRouters = {
   failed: new Promise(() => {}),
   start: (startModules) => startModules(),
+  reconfigure: async () => ({ ok: true, commit: () => {} }),
+  remove: () => {},
   beginDrain: () => {},
   endDrain: async () => {},
   close: async () => {},
 };
-
-/** In the order of `modulesOfRouters`. */
-function portsOfWorkers(listeners: readonly ListenerAddress[]): number[] {
-  return listeners.filter(({ name }) => name === 'workers').map(({ address }) => Number(/\d+$/.exec(address)?.[0]));
-}

@@ -1,11 +1,14 @@
 // What the main thread and a further router thread say to each other.
 
+import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
+import type { FromFirstRouter, ToFirstRouter } from '../../modules/http/passed/messages.ts';
 import type { RouterLoad } from '../../router/context.ts';
+import type { RouterModule } from './modules-of-routers.ts';
 
 /** What the thread is started with. */
 export interface RouterThreadData {
@@ -27,12 +30,6 @@ export interface RouterThreadData {
   readonly isAtEase: boolean;
 }
 
-/** A module that runs on every router. */
-export interface RouterModule {
-  readonly name: string;
-  readonly config: unknown;
-}
-
 export type ToRouterThread =
   | {
       readonly kind: 'listen';
@@ -43,6 +40,12 @@ export type ToRouterThread =
     }
   /** A batch was taken. */
   | { readonly kind: 'taken' }
+  | { readonly kind: 'http'; readonly message: FromFirstRouter }
+  /** Prepares other settings of a module. */
+  | { readonly kind: 'reconfigure'; readonly number: number; readonly key: ModuleKey; readonly config: unknown }
+  /** Uses the settings that it prepared under this number. */
+  | { readonly kind: 'commit'; readonly number: number }
+  | { readonly kind: 'remove'; readonly key: ModuleKey }
   /** What it has observed is to come now. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'drain'; readonly timeoutMs: number }
@@ -56,6 +59,9 @@ export type FromRouterThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'listening' }
   | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
+  | { readonly kind: 'http'; readonly message: ToFirstRouter }
+  /** Without `reason` it can use the new settings. */
+  | { readonly kind: 'reconfigured'; readonly number: number; readonly reason?: string }
   | { readonly kind: 'telemetry'; readonly batch: TelemetryBatch }
   | { readonly kind: 'counted'; readonly counts: Readonly<Record<string, number>>; readonly load: RouterLoad }
   /** The batches before it hold all that it had observed. */

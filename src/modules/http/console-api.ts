@@ -4,8 +4,9 @@ import { fetchSiteOffence, type OriginRules, originOffence } from '../../core/ac
 import { equalSecrets } from '../../effects/random.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
 import type { HttpExchange } from '../../transport/http.ts';
-import type { Admission, UpgradeRequest } from '../../transport/socket.ts';
+import type { Admission } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
+import type { SocketRequest } from '../passed-http.ts';
 import type { HttpConfig } from './config.ts';
 import { isBelowApi, isSeedInvoke } from './console-paths.ts';
 import { openApiDocument } from './openapi.ts';
@@ -59,7 +60,7 @@ export class ConsoleApi {
   }
 
   /** Admission to the live socket. A browser cannot send a header with it, so the token may follow later. */
-  admit(request: UpgradeRequest): Admission {
+  admit(request: SocketRequest): Admission {
     const { handler } = this.#context.reservedPaths;
     const offence = this.#placeOffence((name) => request.header(name));
     if (offence !== undefined) return { ok: false, status: 403, text: offence };

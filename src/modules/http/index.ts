@@ -41,6 +41,7 @@ class HttpModule implements EngineModule<HttpConfig> {
       transport.serve({
         host,
         port,
+        sharing: settings.portSharing,
         tls,
         connectionsMax: settings.http.connectionsMax,
         request: (exchange) => this.#port.handle(exchange),

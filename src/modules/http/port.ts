@@ -8,9 +8,11 @@ import { decodeSegment } from '../../core/routing/route-pattern.ts';
 import { type Route, WITHDRAWN_MS } from '../../core/routing/route-table.ts';
 import { routeText } from '../../protocol/http/request-text.ts';
 import { textToByteString } from '../../protocol/json/byte-string.ts';
+import { RemoteOwner } from '../../router/remote/remote-owner.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
-import type { PeerSocket, SocketEvents, UpgradeRequest } from '../../transport/socket.ts';
+import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { ModuleContext } from '../module.ts';
+import type { HttpTaker, SocketRequest } from '../passed-http.ts';
 import { LIVE_PATH } from '../reserved-paths.ts';
 import type { HttpConfig } from './config.ts';
 import { ConsoleApi } from './console-api.ts';
@@ -37,6 +39,9 @@ export class HttpPort {
   readonly #hosts: ServedHosts;
   readonly #console: ConsoleApi;
   readonly #metrics: MetricsPage;
+  /** Another router of the process, which answers what this one cannot. */
+  readonly #first: HttpTaker | undefined;
+  readonly #stopTaking: () => void;
   #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
@@ -71,6 +76,11 @@ export class HttpPort {
       answerError: (exchange, answer, headers, cause) => this.#answerError(exchange, answer, headers, cause),
     };
     router.channels.offerBy(this.#portContext.openRequests.find);
+    this.#first = context.passedHttp.first;
+    this.#stopTaking = context.passedHttp.offer({
+      handle: (exchange) => this.handle(exchange),
+      admit: (request) => this.#console.admit(request),
+    });
   }
 
   /** For requests from now on; current ones end as they began. */
@@ -94,6 +104,7 @@ export class HttpPort {
   }
 
   stop(): void {
+    this.#stopTaking();
     this.routes.stop();
     this.#metrics.stop();
   }
@@ -104,14 +115,14 @@ export class HttpPort {
       path: LIVE_PATH,
       frameBytesMax: LIVE_FRAME_BYTES_MAX,
       bufferedBytesMax: LIVE_BUFFERED_BYTES_MAX,
-      admit: (request: UpgradeRequest) => this.#console.admit(request),
+      admit: (request: SocketRequest) => (this.#first ?? this.#console).admit(request),
       connected: refuseUnadmitted,
     };
   }
 
   handle(exchange: HttpExchange): void {
     const { path } = exchange;
-    if (isConsolePath(path)) return this.#console.handle(exchange);
+    if (isConsolePath(path)) return (this.#first ?? this.#console).handle(exchange);
     const requestId = this.#requestIdOf(exchange.headers);
     const origin = this.#cors && headerOf(exchange.headers, 'origin');
     const headers = [this.#requestIdHeader, requestId];
@@ -128,6 +139,7 @@ export class HttpPort {
       return this.#shed(exchange, headers);
     }
     const route = this.routes.find(exchange.method, path);
+    if (this.#first !== undefined && isOfFirst(route)) return this.#first.handle(exchange);
     if (route === undefined) return this.#handleUnrouted(exchange, headers, requestId);
     this.#follow(exchange, route, headers, requestId);
   }
@@ -298,6 +310,16 @@ function middlewareOf({ middleware }: HttpConfig): string[] {
 const LIVE_FRAME_BYTES_MAX = 64 * 1024;
 /** The console module closes the connection of a slow page long before. */
 const LIVE_BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * What only the first router of the process can answer: where it may have a route of a restricted connection or answers
+ * itself, and durable triggers, which it keeps.
+ */
+function isOfFirst(route: Route<HttpBinding> | undefined): boolean {
+  if (route === undefined) return true;
+  const owner = route.owners.at(-1)?.binding?.owner;
+  return owner instanceof RemoteOwner && owner.isDurable;
+}
 
 /** Ends a connection that no admission has a handler for. */
 function refuseUnadmitted(socket: PeerSocket): SocketEvents {

@@ -50,6 +50,7 @@ export class HttpRoutes {
     this.triggerType = {
       id: 'http',
       spec: HTTP_TRIGGER_SPEC,
+      isOnEveryRouter: true,
       refuse: (config, binding) => this.#refuse(config, binding),
       bound: (binding, config) => this.#bound(binding, config),
       reordered: (binding) => this.#reordered(binding),

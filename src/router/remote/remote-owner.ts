@@ -21,15 +21,18 @@ export class RemoteOwner {
   readonly workerId: string;
   /** It sends its deadlines, and writes its streams before it returns. */
   readonly isOwnSdk: boolean;
+  /** It stands for none: the trigger is a durable one of the first router of this process. */
+  readonly isDurable: boolean;
   readonly access = undefined;
   readonly guard = undefined;
   readonly state = 'open';
   readonly triggers = new Set<string>();
 
-  constructor(engine: RemoteEngine, workerId: string, isOwnSdk: boolean) {
+  constructor(engine: RemoteEngine, workerId: string, isOwnSdk: boolean, isDurable = false) {
     this.engine = engine;
     this.workerId = workerId;
     this.isOwnSdk = isOwnSdk;
+    this.isDurable = isDurable;
   }
 
   get displayName(): string {

@@ -8,6 +8,7 @@ import { areScarce, type OpenFilesCount } from '../../../src/effects/open-files.
 import { OutgoingClient } from '../../../src/effects/outgoing.ts';
 import { engineModule } from '../../../src/modules/engine/index.ts';
 import type { ModuleContext, ModuleSettings, StreamLimits } from '../../../src/modules/module.ts';
+import { PassedHttp } from '../../../src/modules/passed-http.ts';
 import { plugIn } from '../../../src/modules/plug-in.ts';
 import { ReservedPaths } from '../../../src/modules/reserved-paths.ts';
 import { Taps } from '../../../src/modules/taps.ts';
@@ -160,6 +161,7 @@ export class EngineInMemory {
         take: () => this.openFiles === undefined || !areScarce(this.openFiles),
       },
       reservedPaths: new ReservedPaths(),
+      passedHttp: new PassedHttp(),
       taps: new Taps(),
       engine: {
         knownModules: [],
