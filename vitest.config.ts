@@ -1,10 +1,14 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { builtThreads } from './test/support/built-threads.ts';
 import SlowFirst from './test/support/slow-first.ts';
 
 const UNIT = 'test/unit/**/*.test.ts';
+const E2E = 'test/e2e/**/*.test.ts';
+const ALONE = 'test/e2e/{http/http-slow*,wire/*}.test.ts';
 
 export default defineConfig({
+  plugins: [builtThreads()],
   test: {
     // Packages are imported as Node imports them.
     deps: { interopDefault: false },
@@ -18,9 +22,12 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      // What they test keeps nothing outside of its objects: a process for each file would only cost time.
+      // What these test keeps nothing outside of its objects: a process for each file would only cost time.
       { extends: true, test: { name: 'unit', include: [UNIT], isolate: false, testTimeout: 120_000 } },
-      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT] } },
+      { extends: true, test: { name: 'e2e', include: [E2E], exclude: [ALONE], isolate: false } },
+      // These measure memory, flood their own process, or end it.
+      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT, E2E] } },
+      { extends: true, test: { name: 'alone', include: [ALONE] } },
     ],
   },
 });

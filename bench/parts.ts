@@ -57,6 +57,14 @@ export const PARTS: readonly Part[] = [
     headline: { row: 'BullMQ, always', column: 'of ours', says: 'of ours: BullMQ, syncing always' },
   },
   {
+    name: 'routers',
+    title: 'Router threads',
+    program: 'bench/load/routers.ts',
+    args: THREE,
+    minutes: 7,
+    headline: { row: 'CPU per call', column: 'figure', says: 'times the CPU of a call that stays on its router' },
+  },
+  {
     name: 'fanout',
     title: 'Fan-out of streams',
     program: 'bench/load/fanout.ts',

@@ -1,5 +1,5 @@
 // An engine with an HTTP port in its own process, as `svc start` runs it: with the default of observability, or without
-// it if the argument says so.
+// it if the argument says so. The second argument is the number of router threads.
 
 import { PORT_TLS, startBenchEngine, UNOBSERVED } from './bench-engine.ts';
 import { answerReady } from './part.ts';
@@ -8,6 +8,7 @@ const port = `config: {port: 0${PORT_TLS}}`;
 const more = process.argv[2] === 'unobserved' ? `, ${UNOBSERVED}` : '';
 const engine = await startBenchEngine(
   `workers: [{name: svc-worker-manager, ${port}}, {name: svc-http, ${port}}${more}]`,
+  Number(process.argv[3] ?? 1),
 );
 const addressOf = (name: string) => engine.listeners.find((listener) => listener.name === name)?.address;
 answerReady(async () => ({ url: addressOf('http'), workersUrl: addressOf('workers') }));

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
+import { taskFile } from './task-file.ts';
 
 /** One member per file in `workers/`. */
 export interface Pool {
@@ -125,10 +126,4 @@ export function environment(): NodeJS.ProcessEnv {
   const folder = module.getCompileCacheDir?.();
   // Its last part is of this version of Node, which the thread adds itself.
   return folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
-}
-
-/** Next to the sources when they run directly, otherwise next to the bundle. */
-function taskFile(task: string): string {
-  const path = import.meta.url.endsWith('.ts') ? `../../workers/${task}.ts` : `../workers/${task}.js`;
-  return new URL(path, import.meta.url).href;
 }

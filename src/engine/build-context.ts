@@ -2,6 +2,7 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import { allowListOf } from '../core/limits/outgoing-rules.ts';
+import type { ProcessCounts } from '../core/limits/process-counts.ts';
 import { type Clock, systemClock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
@@ -20,7 +21,7 @@ export interface ContextParts {
 
 export function buildContext(
   { config, logger, clock = systemClock, random = systemRandom }: ContextParts,
-  isOneOfRouters: boolean,
+  counts: ProcessCounts,
 ): RouterContext {
   const { settings } = config;
   return createContext({
@@ -32,7 +33,7 @@ export function buildContext(
       logPayloads: settings.log_payloads,
       markKey: settings.mark_key,
       isInCluster: settings.cluster !== undefined,
-      isOneOfRouters,
+      isOneOfRouters: counts.shared !== undefined,
       zone: settings.cluster?.zone,
     },
     channels: channelSettings(config),
@@ -43,5 +44,6 @@ export function buildContext(
     openSpillFile: spillFilesIn(random),
     outgoing: new OutgoingClient({ listed: allowListOf(settings.outgoing.allow), clock }),
     environment: process.env,
+    calls: counts.of('calls'),
   });
 }

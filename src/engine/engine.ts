@@ -7,6 +7,7 @@
 
 import { describeConfig, describeSchema } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { ProcessCounts } from '../core/limits/process-counts.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import { type Clock, systemClock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
@@ -94,7 +95,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const filesMax = openFilesMax();
   const { transport, warnings } = await chooseTransport(options.clock ?? systemClock);
   const pool = createPool(poolThreads);
-  const context = buildContext(options, threads > 1);
+  const processCounts = ProcessCounts.ofRouters(threads);
+  const context = buildContext(options, processCounts);
   const router = new Router(context, new FlushQueue(context.clock), new LargeFrames(pool));
   const { stores, storeFailed, threads: storeThreads } = createStores(context, options.storeThread);
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
@@ -103,7 +105,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const taps = new Taps();
   const passedHttp = new PassedHttp();
   const further = await startFurtherRouters({
-    ...{ config, context, filesMax, taps, passedHttp, threads, poolThreads, logger },
+    ...{ config, context, filesMax, taps, passedHttp, processCounts, threads, poolThreads, logger },
     isAtEase: options.gauge !== undefined,
   });
   modules.others = further;
@@ -112,7 +114,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     ...{ router: new RouterPort(context), connections: router, stores, transport },
     settings: { ...moduleSettings(config, filesMax), portSharing: threads > 1 ? 'first' : undefined },
     ...{ clock: context.clock, random: context.random, logger, version, openFiles, taps },
-    ...{ reservedPaths: new ReservedPaths(), passedHttp },
+    ...{ reservedPaths: new ReservedPaths(), passedHttp, processCounts },
     engine: infoOf(configuration),
     threads: { own: createOwnThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
     ...{ outgoing: context.outgoing, environment: context.environment },

@@ -6,6 +6,7 @@ import type { ClusterStatus } from '../core/cluster/status.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
 import type { MessageRateLimits } from '../core/limits/message-rate.ts';
+import type { ProcessCounts } from '../core/limits/process-counts.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { Trust } from '../effects/certificates.ts';
 import type { Clock } from '../effects/clock.ts';
@@ -54,6 +55,8 @@ export interface ModuleContext {
   readonly openFiles: OpenFiles;
   /** The answers of the HTTP port below `/_console/`. */
   readonly reservedPaths: ReservedPaths;
+  /** For limits that hold for all routers together. */
+  readonly processCounts: ProcessCounts;
   /** HTTP requests that another router of the process answers. */
   readonly passedHttp: PassedHttp;
   readonly taps: Taps;

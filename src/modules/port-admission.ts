@@ -9,6 +9,7 @@ import { isLoopbackHost } from '../core/access/origin.ts';
 import { AddressBlocks, clientAddress } from '../core/limits/client-address.ts';
 import { AddressLimit, ConnectionLimit, type ConnectionLimits } from '../core/limits/connection-limits.ts';
 import { PRESSURE, type PressureLevel } from '../core/limits/pressure.ts';
+import type { SharedCount } from '../core/limits/process-counts.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Admission, PendingAdmission, UpgradeRequest } from '../transport/socket.ts';
 
@@ -24,6 +25,8 @@ export interface PortAdmissionOptions {
   readonly trustedProxies: readonly string[];
   /** Asks the whole process for one more open file; false makes the port full. */
   readonly takeDescriptor?: () => boolean;
+  /** The connections of the port on all routers. */
+  readonly shared?: SharedCount | undefined;
 }
 
 export class PortAdmission {
@@ -33,10 +36,10 @@ export class PortAdmission {
   readonly #addresses: AddressLimit | undefined;
   readonly #proxies: AddressBlocks;
 
-  constructor({ clock, engine, limits, perAddress, trustedProxies, takeDescriptor }: PortAdmissionOptions) {
+  constructor({ clock, engine, limits, perAddress, trustedProxies, takeDescriptor, shared }: PortAdmissionOptions) {
     this.#clock = clock;
     this.#engine = engine;
-    this.#connections = new ConnectionLimit(limits, takeDescriptor);
+    this.#connections = new ConnectionLimit(limits, takeDescriptor, shared);
     this.#addresses = perAddress && new AddressLimit(perAddress);
     this.#proxies = new AddressBlocks(trustedProxies);
   }

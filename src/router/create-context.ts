@@ -7,6 +7,7 @@ import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
 import { WaitingCalls } from '../core/calls/waiting-calls.ts';
 import { Pressure } from '../core/limits/pressure.ts';
+import type { SharedCount } from '../core/limits/process-counts.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
 import { TriggerTable } from '../core/registry/trigger-table.ts';
@@ -41,10 +42,12 @@ export interface ContextOptions {
   readonly openSpillFile: OpenSpillFile;
   readonly outgoing: OutgoingClient;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The calls of all routers. */
+  readonly calls?: SharedCount;
 }
 
 export function createContext({ settings, balance, ...options }: ContextOptions): RouterContext {
-  const { clock, random, logger } = options;
+  const { clock, random, logger, calls } = options;
   const counters = new Counters();
   const context: RouterContext = {
     settings,
@@ -56,7 +59,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     functions: new FunctionTable(balanceBy(balance)),
     triggers: new TriggerTable(),
     reservations: new Reservations(RESERVATIONS_MAX),
-    calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16)),
+    calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16), calls),
     repeatable: new Map(),
     remoteEngines: new Set(),
     otherRouters: new Set(),

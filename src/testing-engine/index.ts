@@ -7,6 +7,7 @@ import { describeConfig, describeSchema } from '../config/describe.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { allowListOf } from '../core/limits/outgoing-rules.ts';
+import { ProcessCounts } from '../core/limits/process-counts.ts';
 import { createLogger } from '../effects/logger.ts';
 import { OutgoingClient } from '../effects/outgoing.ts';
 import type { Pool } from '../effects/pool.ts';
@@ -125,6 +126,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Engi
     openFiles: { count: () => undefined, take: () => true },
     reservedPaths: new ReservedPaths(),
     passedHttp: new PassedHttp(),
+    processCounts: new ProcessCounts(),
     taps: new Taps(),
     engine: {
       knownModules: declarations.map(({ name }) => name),

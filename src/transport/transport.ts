@@ -1,5 +1,6 @@
 // Ports of the engine, independent of the library that opens them: for WebSockets alone, and for HTTP.
 
+import type { SharedCount } from '../core/limits/process-counts.ts';
 import type { UnreadAnswers } from '../core/limits/unread-answers.ts';
 import type { HttpExchange } from './http.ts';
 import type { SocketOptions } from './socket.ts';
@@ -30,6 +31,8 @@ export interface HttpListenOptions {
   /** `undefined`: connections are not encrypted. */
   readonly tls: TlsOptions | undefined;
   readonly connectionsMax: number;
+  /** The connections of the port on all routers of the process. */
+  readonly sharedConnections: SharedCount;
   /** A request has arrived; its body may still be on its way. */
   request(exchange: HttpExchange): void;
   /** Finished answers that wait for their clients. */

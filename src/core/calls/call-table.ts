@@ -13,6 +13,7 @@
 // a UUID (Go and Rust clients require it) that contains slot and generation, so that finding the call takes arithmetic
 // and not a hash of 36 characters.
 
+import { NOT_SHARED, type SharedCount } from '../limits/process-counts.ts';
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
 import type { Executor } from './select-worker.ts';
 
@@ -83,20 +84,28 @@ export class CallTable<E extends Executor, O> {
   readonly #idMiddle: string;
   readonly #firstGeneration: number;
   #expiredUpTo = 0;
+  readonly #shared: SharedCount;
   #openCount = 0;
+  #passedOnCount = 0;
   #restrictedCount = 0;
 
   /**
    * `idMiddle`: the random part of all ids of this engine, shaped `xxxx-4xxx-yxxx`. `firstGeneration` is random too, so
-   * that a result meant for an earlier run of the engine finds nothing.
+   * that a result meant for an earlier run of the engine finds nothing. `shared`: the calls of all routers.
    */
-  constructor(idMiddle: string, firstGeneration = 0) {
+  constructor(idMiddle: string, firstGeneration = 0, shared = NOT_SHARED) {
+    this.#shared = shared;
     this.#idMiddle = idMiddle;
     this.#firstGeneration = firstGeneration;
   }
 
   get openCount(): number {
     return this.#openCount;
+  }
+
+  /** Open calls of the whole process. One that crosses routers counts once. */
+  get processCount(): number {
+    return this.#openCount - this.#passedOnCount + this.#shared.elsewhere;
   }
 
   /** Those of the open calls that a restricted connection made or runs. */
@@ -124,6 +133,8 @@ export class CallTable<E extends Executor, O> {
     record.isOpen = true;
     this.#enterBucket(record);
     this.#openCount++;
+    if (call.executor.isRouter === true) this.#passedOnCount++;
+    this.#shared.note(this.#openCount - this.#passedOnCount);
     call.executor.inFlight++;
     return record;
   }
@@ -149,10 +160,12 @@ export class CallTable<E extends Executor, O> {
     call.isOpen = false;
     call.generation++;
     if (call.executor !== undefined) call.executor.inFlight--;
+    if (call.executor?.isRouter === true) this.#passedOnCount--;
     call.executor = undefined;
     call.origin = undefined;
     call.span = undefined;
     this.#openCount--;
+    this.#shared.note(this.#openCount - this.#passedOnCount);
     if (call.isRestricted) this.#restrictedCount--;
     this.#leaveBucket(call);
     this.#free.push(call.slot);

@@ -6,6 +6,8 @@ export interface Executor {
   /** Calls handed to it that have no result yet. */
   inFlight: number;
   readonly inFlightMax: number;
+  /** Another router of the process, which counts its calls. */
+  readonly isRouter?: boolean;
   /** False once it is closed, or while too much waits for it unread: no new call may be handed to it. */
   readonly isAccepting: boolean;
 }

@@ -1,6 +1,8 @@
 // How many connections a port accepts, in all and per second, and how many of them one address may have (guarantees 4,
 // PD-27), so that one client cannot take the capacity of all.
 
+import { NOT_SHARED, type SharedCount } from './process-counts.ts';
+
 /** Of one port or, by themselves, of each address. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
@@ -12,19 +14,21 @@ export type ConnectionVerdict = 'open' | 'full' | 'too_fast';
 export class ConnectionLimit {
   readonly #limits: ConnectionLimits;
   readonly #takeDescriptor: () => boolean;
+  readonly #shared: SharedCount;
   #open = 0;
   #secondStartMs = Number.NEGATIVE_INFINITY;
   #takenInSecond = 0;
 
   /** `takeDescriptor`: asks the whole process for one more open file; false makes the port full. */
-  constructor(limits: ConnectionLimits, takeDescriptor: () => boolean = () => true) {
+  constructor(limits: ConnectionLimits, takeDescriptor: () => boolean = () => true, shared = NOT_SHARED) {
     this.#limits = limits;
     this.#takeDescriptor = takeDescriptor;
+    this.#shared = shared;
   }
 
   /** Requests one more connection; counts it if the result is `open`. */
   enter(nowMs: number): ConnectionVerdict {
-    if (this.#open >= this.#limits.connectionsMax) return 'full';
+    if (this.#open + this.#shared.elsewhere >= this.#limits.connectionsMax) return 'full';
     if (nowMs - this.#secondStartMs >= 1000) {
       this.#secondStartMs = nowMs;
       this.#takenInSecond = 0;
@@ -33,11 +37,13 @@ export class ConnectionLimit {
     if (!this.#takeDescriptor()) return 'full';
     this.#takenInSecond++;
     this.#open++;
+    this.#shared.note(this.#open);
     return 'open';
   }
 
   leave(): void {
     this.#open--;
+    this.#shared.note(this.#open);
   }
 }
 

@@ -45,8 +45,3 @@ export function telemetryOf(config: LoadedConfig, environment: NodeJS.ProcessEnv
   if (entry === undefined) throw new Error('The module svc-observability always runs');
   return resolveTelemetry(entry.config, environment, config.settings.compat === 'iii');
 }
-
-/** Whether further routers follow its settings, and cannot take other ones. */
-export function isFixedOnRouters(name: string): boolean {
-  return name === otelDeclaration.name;
-}

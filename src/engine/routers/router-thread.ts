@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
+import { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import { systemClock } from '../../effects/clock.ts';
 import { createLogger } from '../../effects/logger.ts';
@@ -36,6 +37,7 @@ import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { moduleSettings } from '../start-checks.ts';
 import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import { observabilityOf } from './thread-observability.ts';
 import { collectorFor, ThreadTelemetry } from './thread-telemetry.ts';
 
 const STDERR = 2;
@@ -79,7 +81,8 @@ class RouterOnThread {
     const { settings, console, filesMax, lines, ownId, homeId, order, poolThreads } = data;
     const write = wholeLines((bytes) => writeSync(STDERR, bytes));
     const logger = createLogger({ ...console, clock: systemClock, write, isConsole: true });
-    const context = buildContext({ config: { settings }, logger }, true);
+    const processCounts = new ProcessCounts(data.counts, data.index);
+    const context = buildContext({ config: { settings }, logger }, processCounts);
     const { clock, random, outgoing, environment } = context;
     this.#data = data;
     this.#context = context;
@@ -98,6 +101,7 @@ class RouterOnThread {
       openFiles: new OpenFilesWatch(filesMax, clock, logger),
       reservedPaths: new ReservedPaths(),
       passedHttp: new PassedHttp(this.#passOn),
+      processCounts,
       taps: new Taps(),
       engine: OF_HOME,
       threads: { own: createOwnThread, evaluateAlerts: async () => [] },
@@ -107,6 +111,9 @@ class RouterOnThread {
     this.#telemetry = new ThreadTelemetry(data.index, (batch) => say({ kind: 'telemetry', batch }));
     this.#collector = collectorFor(context, data.telemetry, this.#telemetry);
     context.observer = this.#collector;
+    const observability = observabilityOf(this.#collector);
+    const ownObservability = observability.create(this.#moduleContext, {});
+    this.#modules = [{ name: observability.declaration.name, nth: 0, port: undefined, module: ownObservability }];
     plugIn(context, 'svc-engine-functions', this.#withoutStart(engineModule.create(this.#moduleContext, {})));
     startHousekeeping(context);
     if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => 0);
@@ -238,7 +245,7 @@ function isSame(one: ModuleKey, other: ModuleKey): boolean {
 
 /** For port 0 the first router has chosen it. */
 function withPort(config: unknown, port: number | undefined): unknown {
-  return typeof config === 'object' ? { ...config, port } : config;
+  return port === undefined || typeof config !== 'object' ? config : { ...config, port };
 }
 
 const UNCHANGED: Reconfiguration = { ok: true, commit: () => {} };

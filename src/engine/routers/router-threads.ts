@@ -7,6 +7,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import type { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import { environment } from '../../effects/pool.ts';
@@ -18,7 +19,7 @@ import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { StartError } from '../start-checks.ts';
-import { isFixedOnRouters, modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
+import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
 import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
 
 export interface RouterThreadsOptions {
@@ -35,6 +36,7 @@ export interface RouterThreadsOptions {
   readonly batches: Tap<TelemetryBatch>;
   /** The HTTP module of the first router. */
   readonly passedHttp: PassedHttp;
+  readonly processCounts: ProcessCounts;
   /** The process has to end. */
   readonly fail: (reason: string) => void;
 }
@@ -72,9 +74,6 @@ export class RouterThreads {
 
   /** Whether all can use the other settings of a module. */
   async reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration> {
-    if (isFixedOnRouters(key.name)) {
-      return { ok: false, reason: 'with several threads, it can only change with a new start of the engine' };
-    }
     const answers = await Promise.all(this.#threads.map((thread) => thread.reconfigure(key, config)));
     const commit = () => answers.forEach((answer) => answer.ok && answer.commit());
     return answers.find(({ ok }) => !ok) ?? { ok: true, commit };
@@ -146,6 +145,7 @@ class RouterThread {
     const data: RouterThreadData = {
       ...{ ...ids, index, lines, settings: config.settings, modules: modulesOfRouters(config) },
       telemetry: telemetryOf(config, process.env),
+      counts: options.processCounts.shared,
       ...{ console, filesMax, poolThreads, isAtEase },
     };
     this.#worker = new Worker(routerFile(), {

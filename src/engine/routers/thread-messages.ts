@@ -18,6 +18,8 @@ export interface RouterThreadData {
   readonly homeId: string;
   readonly lines: readonly SharedLine[];
   readonly order: SharedArrayBuffer;
+  /** Of `ProcessCounts`. */
+  readonly counts: SharedArrayBuffer | undefined;
   /** Counts the threads that have closed their sockets: see `abandon`. */
   readonly closed: SharedArrayBuffer;
   readonly settings: LoadedConfig['settings'];

@@ -35,7 +35,7 @@ class HttpModule implements EngineModule<HttpConfig> {
   }
 
   async start(): Promise<void> {
-    const { transport, settings, router, clock, random } = this.#context;
+    const { transport, settings, router, clock, random, processCounts } = this.#context;
     const { host, port } = this.#config;
     await this.#listening.open((tls) =>
       transport.serve({
@@ -44,6 +44,7 @@ class HttpModule implements EngineModule<HttpConfig> {
         sharing: settings.portSharing,
         tls,
         connectionsMax: settings.http.connectionsMax,
+        sharedConnections: processCounts.of('http connections'),
         request: (exchange) => this.#port.handle(exchange),
         unread: this.#port.unread,
         fraction: random.fraction,

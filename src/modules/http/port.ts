@@ -45,7 +45,7 @@ export class HttpPort {
   #requestIdHeader: string;
 
   constructor(context: ModuleContext, config: HttpConfig) {
-    const { clock, logger, router, random, settings } = context;
+    const { clock, logger, router, random, settings, processCounts } = context;
     this.#context = context;
     this.#config = config;
     this.#requestIdHeader = config.request_id_header.toLowerCase();
@@ -68,7 +68,7 @@ export class HttpPort {
       router,
       clock,
       random,
-      concurrency: new ConcurrencyLimit(config.concurrency_request_limit),
+      concurrency: new ConcurrencyLimit(config.concurrency_request_limit, processCounts.of('http requests')),
       restrictedConcurrency: new ConcurrencyLimit(restrictedLimitOf(config)),
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
       openRequests: new OpenRequests(router.channels.home ?? random.uuid()),

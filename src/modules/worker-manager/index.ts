@@ -81,6 +81,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       perAddress: isRestricted ? settings.browser.perAddress : undefined,
       trustedProxies: settings.trustedProxies,
       takeDescriptor: () => context.openFiles.take(),
+      shared: isRestricted ? undefined : context.processCounts.ofNextPort(),
     });
     this.#policy = new PortPolicy(config, settings.browser, router);
     this.#telemetry = new TelemetrySockets(context.clock, router);

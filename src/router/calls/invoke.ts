@@ -204,7 +204,7 @@ function checkLimits(context: RouterContext, request: CallRequest): Refusal | un
     const text = `the chain of calls is ${depth} deep, the limit is ${CALL_DEPTH_MAX}`;
     return new Refusal('DEPTH_EXCEEDED', `Call of ${request.functionId} refused: ${text}`);
   }
-  if (context.calls.openCount >= context.settings.inFlightMax) {
+  if (context.calls.processCount >= context.settings.inFlightMax) {
     const text = `The engine is at its limit of ${context.settings.inFlightMax} calls in flight`;
     return new Refusal('OVERLOADED', text);
   }

@@ -69,7 +69,7 @@ function serveNext(context: RouterContext, functionId: string): boolean {
     if (call !== undefined) refuseWaiting(context, call, refuseUnknown(functionId));
     return call !== undefined;
   }
-  if (calls.openCount >= settings.inFlightMax) return false;
+  if (calls.processCount >= settings.inFlightMax) return false;
   if (entry.executors.length === 0) return relayWaiting(context, entry);
   const executor = functions.select(entry);
   const call = executor && waiting.take(functionId);

@@ -136,8 +136,13 @@ class NodeHttpPort implements Listener {
     // Beyond its own limit the library silently leaves headers out.
     server.maxHeadersCount = 0;
     server.on('connection', (stream) => {
+      const { sharedConnections } = this.#options;
       this.#connections.add(stream);
-      stream.once('close', () => this.#connections.delete(stream));
+      sharedConnections.note(this.#connections.size);
+      stream.once('close', () => {
+        this.#connections.delete(stream);
+        sharedConnections.note(this.#connections.size);
+      });
     });
     onConnection(server, tls, (stream) => {
       // A head without a body is sent in the stream's own encoding, and its characters are bytes already.
@@ -199,7 +204,8 @@ class NodeHttpPort implements Listener {
 
   #faultOf({ httpVersion }: IncomingMessage): HttpFault | undefined {
     if (httpVersion !== '1.1') return { status: 505, code: 'BAD_REQUEST', message: 'HTTP/1.1 is needed' };
-    return this.#connections.size > this.#options.connectionsMax ? TOO_MANY : undefined;
+    const { connectionsMax, sharedConnections } = this.#options;
+    return this.#connections.size + sharedConnections.elsewhere > connectionsMax ? TOO_MANY : undefined;
   }
 }
 

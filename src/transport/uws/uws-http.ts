@@ -80,6 +80,7 @@ class UwsHttpPort {
     if (this.#connections === 0) this.#onlyAddress = address;
     else if (this.#onlyAddress !== address) this.#onlyAddress = undefined;
     this.#connections++;
+    this.#options.sharedConnections.note(this.#connections);
   }
 
   get closesAfterAnswer(): boolean {
@@ -104,6 +105,7 @@ class UwsHttpPort {
 
   closed(): void {
     this.#connections--;
+    this.#options.sharedConnections.note(this.#connections);
     if (this.#connections === 0) this.#ended.clear();
   }
 
@@ -125,7 +127,8 @@ class UwsHttpPort {
     const query = request.getQuery() ?? '';
     const framing = readFraming(method, path.length + query.length, headers);
     if (!framing.ok) return this.#refuse(response, framing.fault);
-    if (this.#connections > this.#options.connectionsMax) return this.#refuse(response, TOO_MANY);
+    const { connectionsMax, sharedConnections } = this.#options;
+    if (this.#connections + sharedConnections.elsewhere > connectionsMax) return this.#refuse(response, TOO_MANY);
     const exchange = new UwsExchange(this, response, { method, path, query, headers, bodyBytes: framing.bodyBytes });
     exchange.corked(() => this.#options.request(exchange));
     exchange.watch();

@@ -128,6 +128,15 @@ test('[CLI-32] errors are counted by code; a run with only errors fails', async 
   expect(code).toBe(1);
 });
 
+test('[CLI-32] [RO14] --threads-sweep measures engines of its own and recommends a number of threads', async () => {
+  const args = ['--threads-sweep', '--clients', '2', '--msgs', '20', '--warmup', '1ms', '--json'];
+  const { code, stdout, stderr } = await runSvc(['bench', 'invoke', ...args], { cwd: folder.path });
+  expect(code, stderr).toBe(0);
+  const { runs, recommended } = JSON.parse(stdout);
+  expect(runs[0]).toMatchObject({ threads: 1, per_second: expect.any(Number), rss_bytes: expect.any(Number) });
+  expect(runs.map(({ threads }: { threads: number }) => threads)).toContain(recommended.threads);
+});
+
 test('[CLI-32] --warmup 0s measures from the start', async () => {
   const { code, stdout } = await bench('invoke', '--warmup', '0s');
   expect(code).toBe(0);

@@ -51,7 +51,7 @@ export function testSlowPeers(transport: 'uws' | 'ws'): void {
       if (isOver()) break;
       if (performance.now() > endMs) throw new Error('Some slow clients were not closed in time');
     }
-    expect(served).toBeGreaterThan(50);
+    expect(served).toBeGreaterThan(10);
     // The connections of the readers are closed too, so their answers are incomplete.
     for (const reader of readers) expect(await reader.readOn()).toBeLessThan(BIG_BYTES);
     vi.unstubAllEnvs();

@@ -62,17 +62,57 @@ test('[RO8] what every router observed is in one answer at once', async () => {
   for (const one of workers) one.close();
 });
 
-test('[RO12] a reload that changes what every router uses is refused', async () => {
+test('[RO12] a reload changes the sampling on every router', async () => {
   using folder = new TemporaryFolder();
   const configFile = join(folder.path, 'svc-config.yaml');
   const yaml = (ratio: number) =>
-    `${ON_ANY_PORT}modules:\n  - name: svc-observability\n    config: {enabled: true, sampling_ratio: ${ratio}}\n`;
+    `${ON_ANY_PORT}modules:\n  - name: svc-observability\n    config: {enabled: true, exporter: memory, sampling_ratio: ${ratio}}\n`;
   await writeFile(configFile, yaml(1));
   await using engine = await startTestEngine({ configFile, threads: 2 });
-  await writeFile(configFile, yaml(0.5));
-  expect(await engine.reload()).toMatchObject({
-    ok: false,
-    problems: [expect.stringContaining('with several threads, it can only change with a new start')],
+  await writeFile(configFile, yaml(0));
+  expect(await engine.reload()).toMatchObject({ ok: true });
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+  for (const [at, worker] of workers.entries()) await worker.serve(`f::${at}`, () => at);
+  for (const worker of workers) for (const at of workers.keys()) await worker.call(`f::${at}`, {});
+  expect(await workers[0]?.call('engine::traces::list', {})).toMatchObject({ result: { spans: [] } });
+  for (const one of workers) one.close();
+});
+
+describe('[RO12] a limit of the process with two routers', () => {
+  /** What may come to both routers at the same moment. */
+  const OVERSHOOT = 2;
+
+  test('holds for connections', async () => {
+    const yaml = `drain_timeout_ms: 100\nlimits: {trusted: {connections: 20}}\n${ON_ANY_PORT}`;
+    await using engine = await startTestEngine({ yaml, threads: 2 });
+    const opened: RawWorker[] = [];
+    let refused = 0;
+    for (let nth = 0; nth < 30; nth++) {
+      try {
+        opened.push(await RawWorker.connect(engine.url));
+      } catch {
+        refused++;
+      }
+    }
+    expect(opened.length).toBeGreaterThanOrEqual(20);
+    expect(opened.length).toBeLessThanOrEqual(20 + OVERSHOOT);
+    expect(refused).toBe(30 - opened.length);
+    for (const one of opened) one.close();
+  });
+
+  test('holds for calls in flight', async () => {
+    const yaml = `drain_timeout_ms: 100\nlimits: {engine: {in_flight: 10}}\n${ON_ANY_PORT}`;
+    await using engine = await startTestEngine({ yaml, threads: 2 });
+    const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+    for (const [at, worker] of workers.entries()) await worker.register(`f::${at}`);
+    for (const [at, worker] of workers.slice(0, 10).entries()) {
+      worker.startCall(`f::${at + 1}`, {});
+      await workers[at + 1]?.next('invokefunction');
+    }
+    for (const [at, worker] of workers.entries()) {
+      expect(await worker.call(`f::${(at + 5) % WORKERS}`, {})).toMatchObject({ error: { code: 'OVERLOADED' } });
+    }
+    for (const one of workers) one.close();
   });
 });
 

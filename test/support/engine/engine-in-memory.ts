@@ -3,6 +3,7 @@
 
 import type { Balance } from '../../../src/core/calls/select-worker.ts';
 import { allowListOf } from '../../../src/core/limits/outgoing-rules.ts';
+import { ProcessCounts } from '../../../src/core/limits/process-counts.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import { areScarce, type OpenFilesCount } from '../../../src/effects/open-files.ts';
 import { OutgoingClient } from '../../../src/effects/outgoing.ts';
@@ -162,6 +163,7 @@ export class EngineInMemory {
       },
       reservedPaths: new ReservedPaths(),
       passedHttp: new PassedHttp(),
+      processCounts: new ProcessCounts(),
       taps: new Taps(),
       engine: {
         knownModules: [],

@@ -67,6 +67,10 @@ const FLAGS = {
     fallback: '10%',
     help: 'How much worse than the earlier run is accepted.',
   },
+  'threads-sweep': {
+    kind: 'switch',
+    help: 'Measure engines of its own with 1, 2, 4 … router threads, and recommend a number.',
+  },
   'no-progress': { kind: 'switch', help: 'Do not show progress on stderr. Shown on a terminal only.' },
   'http-url': {
     kind: 'text',
@@ -96,6 +100,7 @@ export const bench = defineCommand({
   examples: [
     { line: 'svc bench invoke --clients 50 --size 256B', shows: 'Calls, as fast as possible.' },
     { line: 'svc bench state-set --rate 1000/s --json > old.json', shows: 'At a steady rate; saves the result.' },
+    { line: 'svc bench invoke --threads-sweep', shows: 'How many router threads pay off on this machine.' },
     { line: 'svc bench state-set --rate 1000/s --compare old.json', shows: 'Exit code 1 when it is worse.' },
   ],
   exitCodes: [EXIT.failed, EXIT.notFound, EXIT.unreachable, EXIT.refused, EXIT.interrupted],
@@ -105,6 +110,7 @@ export const bench = defineCommand({
     const kind = KINDS.find((one) => one === operands[0]);
     if (kind === undefined)
       throw usageFailure(`There is no benchmark '${operands[0]}'.`, `One of: ${KINDS.join(', ')}`);
+    if (flags['threads-sweep']) return await sweep(kind, context);
     const tolerance = readTolerance(flags.tolerance);
     const earlier = flags.compare === undefined ? undefined : await readEarlier(kind, flags.compare, terminal.cwd);
     const { report, distribution } = await measure(kind, context);
@@ -122,6 +128,24 @@ export const bench = defineCommand({
     return hasOnlyFailed || changes.some(({ worse }) => worse) ? EXIT.failed : EXIT.done;
   },
 });
+
+async function sweep(kind: Kind, { flags, output }: BenchContext): Promise<typeof EXIT.done> {
+  if (kind === 'cron') throw usageFailure('A cron tick runs once a second with any number of threads.');
+  const refused = (['function', 'rate', 'csv', 'hdr', 'compare'] as const).find((name) => flags[name] !== undefined);
+  if (refused !== undefined) throw usageFailure(`--threads-sweep and --${refused} exclude each other.`);
+  const { clients, msgs, duration, warmup, size, workers, subscribers } = flags;
+  const times = ['--duration', `${duration}ms`, '--warmup', `${warmup}ms`];
+  const load = ['--clients', clients, '--size', size, '--workers', workers, '--subscribers', subscribers].map(String);
+  const { sweepThreads, sweepText } = await import('./threads-sweep.ts');
+  const found = await sweepThreads({
+    kind,
+    cores: availableParallelism(),
+    load: [...load, ...times, ...(msgs === undefined ? [] : ['--msgs', String(msgs)])],
+    note: (text) => output.note(text),
+  });
+  output.printDocument(found, sweepText(found));
+  return EXIT.done;
+}
 
 async function measure(kind: Kind, context: BenchContext): Promise<{ report: Report; distribution: string }> {
   const { flags, output, terminal } = context;

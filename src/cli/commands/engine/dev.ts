@@ -20,7 +20,7 @@ import type { Output } from '../../text/output.ts';
 import { readKeys } from '../../text/terminal.ts';
 import { readJson, readPayload } from '../call/payload.ts';
 import { openBrowser } from './console.ts';
-import { announce, followFile, resolveThreads, StopRequest, startEngineWith, untilStopped } from './start.ts';
+import { announce, followFile, StopRequest, startEngineWith, untilStopped } from './start.ts';
 import { type LocalWorker, WorkerOutput } from './worker-output.ts';
 
 const FLAGS = {
@@ -69,7 +69,9 @@ export const dev = defineCommand({
       forDevelopment(config, { keep: flags.keep, portOffset: flags['port-offset'] });
     const read = await readConfiguration(flags.config, terminal);
     const configuration = { ...read, config: adapt(read.config) };
-    const threads = resolveThreads(configuration.config.settings.threads);
+    // Several are for load, which no project has while it is written.
+    const { threads: given } = configuration.config.settings;
+    const threads = given === 'auto' ? 1 : given;
     const stop = new StopRequest(terminal);
     const engine = await Promise.race([startEngineWith(context, configuration, threads, adapt), stop.requested]);
     if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;

@@ -1,10 +1,11 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { createLogger } from '../../../effects/logger.ts';
 import { watchFile } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
+import { type ChosenThreads, chooseThreads, type Machine } from '../../../engine/routers/choose-threads.ts';
 import { consoleStyle, StartError, securityWarnings } from '../../../engine/start-checks.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import {
@@ -30,7 +31,7 @@ const FLAGS = {
     kind: 'text',
     placeholder: '<n|auto>',
     env: 'SVC_THREADS',
-    help: 'Router threads: a number, or auto (one).',
+    help: 'Router threads: a number, or auto, half of the cores.',
   },
   check: { kind: 'switch', help: 'Check the configuration and exit.' },
 } as const satisfies FlagTable;
@@ -61,7 +62,8 @@ export const start = defineCommand({
   async run(context) {
     const { flags, output, terminal } = context;
     const configuration = await readNamedConfiguration(context);
-    const threads = resolveThreads(flags.threads ?? configuration.config.settings.threads);
+    const { settings } = configuration.config;
+    const { threads, reason } = resolveThreads(flags.threads ?? settings.threads, settings.cluster !== undefined);
     if (flags.check) {
       const name = configuration.file ?? 'The built-in configuration';
       output.printDocument({ valid: true, file: configuration.file ?? null }, `${name} is valid.`);
@@ -74,7 +76,7 @@ export const start = defineCommand({
     if (typeof engine === 'string') return engine === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
 
     followFile(configuration, engine, terminal);
-    announce(context, configuration, engine);
+    announce(context, configuration, engine, reason);
     // Process managers (pm2's wait_ready) and `npm start` wait for this message.
     process.send?.('ready');
     return await untilStopped(engine, stop.requested, terminal);
@@ -126,12 +128,21 @@ async function readNamedConfiguration({ flags, terminal }: StartContext): Promis
 }
 
 /** Router threads, from the flag or variable, else from the file, which is validated. */
-export function resolveThreads(threads: string | number): number {
-  if (threads === 'auto') return 1;
-  if (typeof threads === 'number') return threads;
+export function resolveThreads(threads: string | number, isInCluster: boolean, machine = thisMachine()): ChosenThreads {
+  if (threads === 'auto') return chooseThreads(machine, isInCluster);
+  if (typeof threads === 'number') return { threads, reason: undefined };
   const count = /^\d{1,4}$/.test(threads) ? Number(threads) : 0;
-  if (count >= 1 && count <= THREADS_MAX) return count;
+  if (count >= 1 && count <= THREADS_MAX) return { threads: count, reason: undefined };
   throw usageFailure(`--threads is '${threads}': expected auto or a whole number from 1 to ${THREADS_MAX}.`);
+}
+
+function thisMachine(): Machine {
+  return {
+    cores: availableParallelism(),
+    // Limited by the container, if it has a limit.
+    memoryBytes: process.constrainedMemory() || totalmem(),
+    sharesPorts: process.platform === 'linux',
+  };
 }
 
 function poolThreadsOf({ pool_threads: given }: LoadedConfig['settings']): number {
@@ -190,28 +201,31 @@ export function announce(
   { output }: Pick<StartContext, 'output'>,
   { file }: ReadConfiguration,
   engine: RunningEngine,
+  /** Why it has this number of router threads. */
+  reason?: string,
 ): void {
   const { version, transport, threads, poolThreads, listeners, modules, warnings } = engine;
   if (output.jsonAsked) {
-    const size = { threads, pool_threads: poolThreads };
+    const size = { threads, ...(reason !== undefined && { threads_auto: reason }), pool_threads: poolThreads };
     output.printJson({ version, transport, ...size, config: file ?? null, listeners, modules, warnings });
   } else {
-    output.note(formatStartBlock(file, engine).join('\n'));
+    output.note(formatStartBlock(file, engine, reason).join('\n'));
   }
   for (const warning of warnings) output.warn(warning);
 }
 
-function formatThreads({ threads, poolThreads }: RunningEngine): string {
-  const routers = threads === 1 ? '1 router' : `${threads} routers, which share the ports of workers`;
+function formatThreads({ threads, poolThreads }: RunningEngine, reason: string | undefined): string {
+  const auto = reason === undefined ? '' : ` (auto: ${reason})`;
+  const routers = threads === 1 ? `1 router${auto}` : `${threads} routers${auto}, which share the ports`;
   return `${routers}; ${poolThreads} for large frames (pool_threads)`;
 }
 
-function formatStartBlock(file: string | undefined, engine: RunningEngine): string[] {
+function formatStartBlock(file: string | undefined, engine: RunningEngine, reason: string | undefined): string[] {
   const { version, transport, listeners, modules } = engine;
   const rows: [string, string][] = [
     ['config', file ?? 'built-in defaults'],
     ['transport', transport],
-    ['threads', formatThreads(engine)],
+    ['threads', formatThreads(engine, reason)],
     ...listeners.map(({ name, address }): [string, string] => [name, address]),
     ['modules', modules.map(({ name, adapter }) => (adapter === undefined ? name : `${name} (${adapter})`)).join(', ')],
   ];

@@ -36,8 +36,7 @@ export type ToFirstRouter = { readonly number: number } & (
 );
 
 /** From the router that answers it. */
-export type FromFirstRouter = { readonly number: number } & /** It has read `bytes` more of the body. */
-(
+export type FromFirstRouter = { readonly number: number } /** It has read `bytes` more of the body. */ & (
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'pause' }
   | { readonly kind: 'stay paused' }

@@ -1,6 +1,8 @@
 // Limits how many requests are handled at a time. The others wait for their turn, a limited number for a limited time
 // (L1).
 
+import { NOT_SHARED, type SharedCount } from '../../../core/limits/process-counts.ts';
+
 export interface Waiter {
   /** The request is admitted. */
   admitted(): void;
@@ -16,6 +18,7 @@ interface Waiting {
 const WAIT_MS_MAX = 5_000;
 
 export class ConcurrencyLimit {
+  readonly #shared: SharedCount;
   #limit = 1;
   #running = 0;
   #freed = 0;
@@ -23,7 +26,9 @@ export class ConcurrencyLimit {
   /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
-  constructor(limit: number) {
+  /** `shared`: the requests that all routers handle. */
+  constructor(limit: number, shared = NOT_SHARED) {
+    this.#shared = shared;
     this.setLimit(limit);
   }
 
@@ -31,13 +36,17 @@ export class ConcurrencyLimit {
   setLimit(limit: number): void {
     this.#limit = Math.max(1, limit);
     // Each time from the front: an admitted request may end at once, and admits the next itself.
+    this.#admitWaiting();
+  }
+
+  #admitWaiting(): void {
     for (let [next] = this.#waiting; next !== undefined && this.tryEnter(); [next] = this.#waiting) this.#admit(next);
   }
 
   /** Takes a turn if the limit allows one; it ends with `leave`. */
   tryEnter(): boolean {
-    if (this.#running >= this.#limit) return false;
-    this.#running++;
+    if (this.#running + this.#shared.elsewhere >= this.#limit) return false;
+    this.#setRunning(this.#running + 1);
     return true;
   }
 
@@ -67,11 +76,13 @@ export class ConcurrencyLimit {
 
   #handOn(): void {
     const [next] = this.#waiting;
-    if (next === undefined || this.#running > this.#limit) {
-      this.#running--;
-      return;
-    }
+    if (next === undefined || this.#running > this.#limit) return this.#setRunning(this.#running - 1);
     this.#admit(next);
+  }
+
+  #setRunning(running: number): void {
+    this.#running = running;
+    this.#shared.note(running);
   }
 
   #admit(next: Waiting): void {
@@ -79,8 +90,9 @@ export class ConcurrencyLimit {
     next.waiter.admitted();
   }
 
-  /** Removes those that waited too long; called periodically. */
+  /** Removes those that waited too long, and admits those for which other routers have room. Called periodically. */
   expire(nowMs: number): void {
+    this.#admitWaiting();
     for (const waiting of [...this.#waiting]) {
       if (nowMs - waiting.sinceMs < WAIT_MS_MAX) return;
       this.#waiting.delete(waiting);

@@ -4,18 +4,38 @@ import { findMismatches } from '../../../../src/cli/commands/engine/version.ts';
 import { isEngineNode } from '../../../../src/cli/engine/pinned-node.ts';
 import { quoteForShell } from '../../../../src/cli/text/shell.ts';
 
+const GIB = 1024 ** 3;
+
 describe('before the engine starts', () => {
+  const machine = { cores: 8, memoryBytes: 16 * GIB, sharesPorts: true };
+
   test.each([
-    ['auto', 1],
     ['1', 1],
     ['4', 4],
     [3, 3],
   ] as const)('[CLI-7] [RO1] threads %s starts %d router threads', (threads, expected) => {
-    expect(resolveThreads(threads)).toBe(expected);
+    expect(resolveThreads(threads, false, machine)).toEqual({ threads: expected, reason: undefined });
+  });
+
+  test.each([
+    [{}, 4, '8 cores'],
+    [{ cores: 1 }, 1, '1 core'],
+    [{ cores: 2 }, 1, '2 cores'],
+    [{ cores: 3 }, 1, '3 cores'],
+    [{ cores: 64 }, 8, '64 cores'],
+    [{ memoryBytes: 1.5 * GIB }, 3, '1536 MiB of memory'],
+    [{ memoryBytes: GIB / 4 }, 1, '256 MiB of memory'],
+    [{ sharesPorts: false }, 1, 'threads cannot share a port here'],
+  ])('[RO1] auto on a machine with %j is %d, because of %s', (differs, threads, reason) => {
+    expect(resolveThreads('auto', false, { ...machine, ...differs })).toEqual({ threads, reason });
+  });
+
+  test('[RO1] [RO10] auto of an engine of a cluster is one', () => {
+    expect(resolveThreads('auto', true, machine)).toMatchObject({ threads: 1 });
   });
 
   test.each(['0', '-1', '1.5', '65', '', 'AUTO'])('[CLI-4] --threads %j is a usage error', (threads) => {
-    expect(() => resolveThreads(threads)).toThrow(/expected auto or a whole number from 1 to 64/);
+    expect(() => resolveThreads(threads, false)).toThrow(/expected auto or a whole number from 1 to 64/);
   });
 
   test.each([

@@ -1,0 +1,186 @@
+// What several router threads cost and give, in interleaved rounds of one run: a call that crosses routers against one
+// that does not, calls between random pairs, HTTP requests for functions of the engine, and the start and memory of
+// each further router.
+//
+//   node bench/load/routers.ts      3 rounds
+//   node bench/load/routers.ts 1    1 round
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { registerWorker } from 'svc-sdk';
+import { UNOBSERVED_CONFIG } from '../support/bench-engine.ts';
+import { cpuUs, type Part, startPart, stop } from '../support/cell.ts';
+import { type HttpServer, measureHttp } from '../support/http-cell.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 3);
+const WARMUP_MS = 3000;
+const MEASURE_MS = 3000;
+const CALL = { ask: 'run', payloadBytes: 100, inFlight: 64 };
+const CROWD = 16;
+const FUNCTION = 'engine::functions::info';
+
+interface Report {
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+interface Health {
+  readonly components: {
+    readonly router: { readonly details: { readonly routers: readonly { connections: number }[] } };
+  };
+}
+
+type Figures = Readonly<Record<string, number>>;
+
+const figures = new Map<string, Figures[]>();
+for (let round = 0; round < ROUNDS; round++) {
+  for (const place of ['local', 'crossing'] as const) note(`${place} pair`, await measurePair(place));
+  for (const threads of [1, 2, 4]) note(`random pairs, ${threads}`, await measureCrowd(threads));
+  for (const threads of [1, 2, 4]) note(`HTTP, ${threads}`, await measureRoute(threads));
+  for (const threads of [1, 2, 4]) note(`start, ${threads}`, await measureStart(threads));
+}
+print();
+
+function note(name: string, measured: Figures): void {
+  figures.set(name, [...(figures.get(name) ?? []), measured]);
+}
+
+/** Caller and responder on one router, or on two. */
+async function measurePair(place: 'local' | 'crossing'): Promise<Figures> {
+  const engine = await startPart(['bench/support/svc-engine.ts', UNOBSERVED_CONFIG, '2'], []);
+  const { url } = await engine.ask<{ url: string }>({ ask: 'ready' });
+  const control = registerWorker(url, { worker_name: 'control' });
+  await control.ready();
+  const connections = async (): Promise<number[]> => {
+    const health = await control.trigger<unknown, Health>({ function_id: 'engine::health::check', payload: {} });
+    return health.components.router.details.routers.map((router) => router.connections);
+  };
+  const start = async (role: string, isWanted: (router: number) => boolean): Promise<readonly [Part, number]> => {
+    const before = await connections();
+    const part = await startPart(['native-bench/bare-binary-client.ts', role, '0'], [url]);
+    await part.ask({ ask: 'ready' });
+    for (;;) {
+      const router = (await connections()).findIndex((count, at) => count > (before[at] ?? 0));
+      if (router === -1) continue;
+      if (isWanted(router)) return [part, router];
+      await stop(part.child);
+      return await start(role, isWanted);
+    }
+  };
+  const [responder, home] = await start('responder', () => true);
+  const [caller] = await start('caller', (router) => (router === home) === (place === 'local'));
+  await caller.ask({ ...CALL, ms: WARMUP_MS });
+  const before = cpuUs(engine.child.pid);
+  const { calls, seconds } = await caller.ask<Report>({ ...CALL, ms: MEASURE_MS });
+  const cpu = (cpuUs(engine.child.pid) - before) / calls;
+  await control.shutdown();
+  for (const part of [caller, responder, engine]) await stop(part.child);
+  return { rate: calls / seconds, cpu };
+}
+
+async function measureCrowd(threads: number): Promise<Figures> {
+  const engine = await startPart(['bench/support/svc-engine.ts', UNOBSERVED_CONFIG, String(threads)], []);
+  const { url } = await engine.ask<{ url: string }>({ ask: 'ready' });
+  const crowd = await startPart(['bench/support/pairs-crowd.ts', String(CROWD)], [url]);
+  await crowd.ask({ ask: 'ready' });
+  await crowd.ask({ ...CALL, ms: WARMUP_MS });
+  const [before, clientBefore] = [cpuUs(engine.child.pid), cpuUs(crowd.child.pid)];
+  const { calls, seconds } = await crowd.ask<Report>({ ...CALL, ms: MEASURE_MS });
+  const cpu = (cpuUs(engine.child.pid) - before) / calls;
+  const clients = (cpuUs(crowd.child.pid) - clientBefore) / calls;
+  for (const part of [crowd, engine]) await stop(part.child);
+  return { rate: calls / seconds, cpu, clients };
+}
+
+/** A route of a function of the engine: no worker takes part in a request. */
+async function measureRoute(threads: number): Promise<Figures> {
+  let worker: ReturnType<typeof registerWorker> | undefined;
+  const {
+    requestsPerSecond,
+    p99Us,
+    cpuUs: cpu,
+  } = await measureHttp({
+    name: `${threads} routers`,
+    async start() {
+      const engine = await startPart(['bench/support/svc-http-engine.ts', 'unobserved', String(threads)], []);
+      const { url, workersUrl = '' } = await engine.ask<HttpServer>({ ask: 'ready' });
+      worker = registerWorker(workersUrl, { worker_name: 'routes' });
+      worker.registerTrigger({ type: 'http', function_id: FUNCTION, config: { api_path: '/hello' } });
+      await worker.ready();
+      return { url, parts: [engine] };
+    },
+  });
+  await worker?.shutdown();
+  return { rate: requestsPerSecond, p99: p99Us, cpu };
+}
+
+async function measureStart(threads: number): Promise<Figures> {
+  const env = { ...process.env, SVC_PORT: '0' };
+  const args = ['bin/svc.js', 'start', '--config', 'svc-config.yaml', '--threads', String(threads)];
+  const begunMs = performance.now();
+  const engine = spawn(process.execPath, args, { env, stdio: 'pipe' });
+  await ready(engine);
+  const readyMs = performance.now() - begunMs;
+  // The garbage of the start is collected first.
+  await wait(2000);
+  const memory = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${engine.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const gone = once(engine, 'exit');
+  engine.kill('SIGTERM');
+  await gone;
+  return { ready: readyMs, memory };
+}
+
+async function ready(engine: ChildProcess): Promise<void> {
+  let seen = '';
+  await new Promise<void>((resolve) => {
+    engine.stderr?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      if (/ws:\/\//.test(seen)) resolve();
+    });
+  });
+}
+
+function median(name: string, figure: string): number {
+  const values = (figures.get(name) ?? []).map((measured) => measured[figure] ?? Number.NaN).sort((a, b) => a - b);
+  return values[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function print(): void {
+  const ratio = (name: string, other: string, figure: string): string =>
+    (median(name, figure) / median(other, figure)).toFixed(2);
+  const further = (figure: string, threads: number): string =>
+    ((median(`start, ${threads}`, figure) - median('start, 1', figure)) / (threads - 1)).toFixed(0);
+  const row = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
+  process.stdout.write(row('what', 'figure', 'target') + row('---', '---', '---'));
+  process.stdout.write(
+    row('CPU per call, crossing pair against local pair', ratio('crossing pair', 'local pair', 'cpu'), '≤ 2') +
+      row('calls of random pairs, 2 routers against 1', ratio('random pairs, 2', 'random pairs, 1', 'rate'), '≥ 0.8') +
+      row(`HTTP requests for \`${FUNCTION}\`, 2 routers against 1`, ratio('HTTP, 2', 'HTTP, 1', 'rate'), '≥ 1.5') +
+      row('memory per further router, MiB', further('memory', 4), '≤ 40') +
+      row('start time per further router, ms', further('ready', 4), '≤ 60'),
+  );
+  process.stdout.write(`\n${row('load', 'routers', 'per second', 'engine CPU µs', 'client CPU µs', 'p99 µs')}`);
+  process.stdout.write(row('---', '---', '---', '---', '---', '---'));
+  for (const place of ['local', 'crossing']) {
+    const name = `${place} pair`;
+    process.stdout.write(row(name, 2, median(name, 'rate').toFixed(0), median(name, 'cpu').toFixed(2), '', ''));
+  }
+  for (const threads of [1, 2, 4]) {
+    const [pairs, http] = [`random pairs, ${threads}`, `HTTP, ${threads}`];
+    const cells = [
+      median(pairs, 'rate').toFixed(0),
+      median(pairs, 'cpu').toFixed(2),
+      median(pairs, 'clients').toFixed(2),
+    ];
+    process.stdout.write(row('random pairs', threads, ...cells, ''));
+    const requests = [
+      median(http, 'rate').toFixed(0),
+      median(http, 'cpu').toFixed(2),
+      '',
+      median(http, 'p99').toFixed(0),
+    ];
+    process.stdout.write(row('HTTP', threads, ...requests));
+  }
+}

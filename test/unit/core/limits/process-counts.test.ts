@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { CallTable } from '../../../../src/core/calls/call-table.ts';
+import type { Executor } from '../../../../src/core/calls/select-worker.ts';
+import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
+import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
+
+const ROUTERS = 3;
+
+function countsOfRouters(): ProcessCounts[] {
+  const first = ProcessCounts.ofRouters(ROUTERS);
+  return [first, ...[1, 2].map((router) => new ProcessCounts(first.shared, router))];
+}
+
+test('a router sees what all others have, without its own', () => {
+  const [one, other, third] = countsOfRouters().map((counts) => counts.of('calls'));
+  one?.note(5);
+  other?.note(7);
+  third?.note(1);
+  expect([one?.elsewhere, other?.elsewhere, third?.elsewhere]).toEqual([8, 6, 12]);
+  other?.note(0);
+  expect(one?.elsewhere).toBe(1);
+});
+
+test('kinds and ports are counted apart', () => {
+  const [one, other] = countsOfRouters();
+  one?.of('calls').note(3);
+  const ports = [one?.ofNextPort(), one?.ofNextPort()];
+  ports[1]?.note(4);
+  expect(other?.of('http connections').elsewhere).toBe(0);
+  expect([other?.ofNextPort().elsewhere, other?.ofNextPort().elsewhere]).toEqual([0, 4]);
+});
+
+test('one router counts for itself', () => {
+  const calls = ProcessCounts.ofRouters(1).of('calls');
+  calls.note(3);
+  expect(calls.elsewhere).toBe(0);
+});
+
+test('a port is full when the routers together have as many connections as it may have', () => {
+  const limits = { connectionsMax: 4, connectionsPerSecondMax: 100 };
+  const [one, other] = countsOfRouters().map((counts) => new ConnectionLimit(limits, () => true, counts.ofNextPort()));
+  const verdicts = [one, other, one, other, one, other].map((limit) => limit?.enter(0));
+  expect(verdicts).toEqual(['open', 'open', 'open', 'open', 'full', 'full']);
+  other?.leave();
+  expect(one?.enter(0)).toBe('open');
+});
+
+test('a call that is passed on to another router counts once', () => {
+  const [here, there] = countsOfRouters().map(
+    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.of('calls')),
+  );
+  const call = { functionId: 'f', origin: undefined, originRef: 0, nowMs: 0, timeoutMs: 1_000 };
+  const executor = { inFlight: 0, inFlightMax: 10, isAccepting: true };
+  const passedOn = here?.open({ ...call, executor: { ...executor, isRouter: true } });
+  const run = there?.open({ ...call, executor });
+  expect([here?.openCount, here?.processCount, there?.processCount]).toEqual([1, 1, 1]);
+  if (run !== undefined) there?.settle(run);
+  if (passedOn !== undefined) here?.settle(passedOn);
+  expect([here?.processCount, there?.processCount]).toEqual([0, 0]);
+});
