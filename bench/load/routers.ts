@@ -19,7 +19,8 @@ const WARMUP_MS = 3000;
 const MEASURE_MS = 3000;
 const CALL = { ask: 'run', payloadBytes: 100, inFlight: 64 };
 const CROWD = 16;
-const FUNCTION = 'engine::functions::info';
+const REPORT_MS = 400;
+const FUNCTION = 'engine::baggage::get_all';
 
 interface Report {
   readonly calls: number;
@@ -54,6 +55,8 @@ async function measurePair(place: 'local' | 'crossing'): Promise<Figures> {
   const control = registerWorker(url, { worker_name: 'control' });
   await control.ready();
   const connections = async (): Promise<number[]> => {
+    // Each router reports its connections four times a second.
+    await wait(REPORT_MS);
     const health = await control.trigger<unknown, Health>({ function_id: 'engine::health::check', payload: {} });
     return health.components.router.details.routers.map((router) => router.connections);
   };
@@ -104,11 +107,13 @@ async function measureRoute(threads: number): Promise<Figures> {
   } = await measureHttp({
     name: `${threads} routers`,
     async start() {
-      const engine = await startPart(['bench/support/svc-http-engine.ts', 'unobserved', String(threads)], []);
+      const engine = await startPart(['bench/support/svc-http-engine.ts', 'unobserved', String(threads), 'iii'], []);
       const { url, workersUrl = '' } = await engine.ask<HttpServer>({ ask: 'ready' });
-      worker = registerWorker(workersUrl, { worker_name: 'routes' });
+      worker = registerWorker(workersUrl, { worker_name: 'routes', log: () => {} });
       worker.registerTrigger({ type: 'http', function_id: FUNCTION, config: { api_path: '/hello' } });
       await worker.ready();
+      // Every router gets the route.
+      await wait(REPORT_MS);
       return { url, parts: [engine] };
     },
   });
