@@ -60,8 +60,8 @@ export const PARTS: readonly Part[] = [
     name: 'routers',
     title: 'Router threads',
     program: 'bench/load/routers.ts',
-    args: THREE,
-    minutes: 7,
+    args: ['2'],
+    minutes: 4,
     headline: { row: 'CPU per call', column: 'figure', says: 'times the CPU of a call that stays on its router' },
   },
   {

@@ -7,8 +7,7 @@ import { answerReady, answerRuns } from './part.ts';
 const [count = '16', url = ''] = process.argv.slice(2);
 const workers = Array.from({ length: Number(count) }, (_, at) => registerWorker(url, { worker_name: `crowd-${at}` }));
 for (const [at, worker] of workers.entries()) {
-  worker.registerFunction(`crowd::${at}`, (payload: unknown) => payload);
-  await worker.ready();
+  await worker.registerFunction(`crowd::${at}`, (payload: unknown) => payload).ready();
 }
 answerReady(async () => ({}));
 answerRuns((payload, done) => {
