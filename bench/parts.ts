@@ -61,7 +61,7 @@ export const PARTS: readonly Part[] = [
     title: 'Router threads',
     program: 'bench/load/routers.ts',
     args: ['2'],
-    minutes: 4,
+    minutes: 3,
     headline: { row: 'CPU per call', column: 'figure', says: 'times the CPU of a call that stays on its router' },
   },
   {
@@ -141,7 +141,7 @@ export const PARTS: readonly Part[] = [
     title: 'Engines of a cluster',
     program: 'bench/cluster/cluster.ts',
     args: THREE,
-    minutes: 5,
+    minutes: 3,
     headline: { row: '256', column: 'calls/s: remote : NATS', says: 'times the calls of NATS, between two engines' },
   },
   {

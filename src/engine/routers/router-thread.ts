@@ -36,7 +36,7 @@ import { loadUws } from '../../transport/uws/uws-library.ts';
 import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { moduleSettings } from '../start-checks.ts';
-import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import type { FiredTrigger, FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
 import { observabilityOf } from './thread-observability.ts';
 import { collectorFor, ThreadTelemetry } from './thread-telemetry.ts';
 
@@ -70,6 +70,7 @@ class RouterOnThread {
   #modules: OwnModule[] = [];
   #prepared: { readonly number: number; commit(): void } | undefined;
   #endDrain = (): void => {};
+  #firedUpToMs = 0;
 
   static async start(data: RouterThreadData): Promise<RouterOnThread> {
     const selected = await selectTransport({ requested: process.env.SVC_TRANSPORT, loadUws, clock: systemClock });
@@ -230,7 +231,18 @@ class RouterOnThread {
   }
 
   #count(): void {
-    say({ kind: 'counted', counts: this.#context.counters.snapshot(), load: loadOf(this.#context) });
+    const fired = this.#firedSince(this.#firedUpToMs);
+    this.#firedUpToMs = fired.reduce((newest, { atMs }) => Math.max(newest, atMs), this.#firedUpToMs);
+    say({ kind: 'counted', counts: this.#context.counters.snapshot(), load: loadOf(this.#context), fired });
+  }
+
+  /** Lists of triggers are those of the first router. */
+  #firedSince(sinceMs: number): FiredTrigger[] {
+    const fired: FiredTrigger[] = [];
+    for (const { id, lastFiredAtMs: atMs, error } of this.#context.triggers.bindings()) {
+      if (atMs !== undefined && atMs > sinceMs) fired.push({ id, atMs, error });
+    }
+    return fired;
   }
 
   /** What it keeps, the first router keeps. */

@@ -20,7 +20,7 @@ import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { StartError } from '../start-checks.ts';
 import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
-import type { FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import type { FiredTrigger, FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
 
 export interface RouterThreadsOptions {
   readonly config: LoadedConfig;
@@ -220,6 +220,7 @@ class RouterThread {
         return this.#flushing.shift()?.();
       case 'counted':
         this.#options.context.furtherRouters.set(this.#index, message.load);
+        for (const fired of message.fired) this.#noteFired(fired);
         return this.#count(message.counts);
       case 'failed':
         return this.#hasFailed(message.exitCode, message.message);
@@ -247,6 +248,13 @@ class RouterThread {
   #reject(error: Error): void {
     for (const { reject } of this.#awaited.values()) reject(error);
     this.#awaited.clear();
+  }
+
+  #noteFired({ id, atMs, error }: FiredTrigger): void {
+    const binding = this.#options.context.triggers.binding(id);
+    if (binding === undefined || (binding.lastFiredAtMs ?? 0) > atMs) return;
+    binding.lastFiredAtMs = atMs;
+    binding.error = error;
   }
 
   /** The counts of the process are those of all routers. */

@@ -56,6 +56,12 @@ export type ToRouterThread =
   /** The process ends now. */
   | { readonly kind: 'abandon' };
 
+export interface FiredTrigger {
+  readonly id: string;
+  readonly atMs: number;
+  readonly error: string | undefined;
+}
+
 export type FromRouterThread =
   /** It knows the functions of the first router, and can listen. */
   | { readonly kind: 'ready' }
@@ -65,7 +71,13 @@ export type FromRouterThread =
   /** Without `reason` it can use the new settings. */
   | { readonly kind: 'reconfigured'; readonly number: number; readonly reason?: string }
   | { readonly kind: 'telemetry'; readonly batch: TelemetryBatch }
-  | { readonly kind: 'counted'; readonly counts: Readonly<Record<string, number>>; readonly load: RouterLoad }
+  | {
+      readonly kind: 'counted';
+      readonly counts: Readonly<Record<string, number>>;
+      readonly load: RouterLoad;
+      /** Triggers that fired on it since the last report. */
+      readonly fired: readonly FiredTrigger[];
+    }
   /** The batches before it hold all that it had observed. */
   | { readonly kind: 'flushed' }
   | { readonly kind: 'drained' };

@@ -15,7 +15,7 @@ const CHECKS = join(ROOT, 'test/support/load/sdk-checks.js');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 /** The binary for Node 24 and 26 needs a newer glibc than that of Debian 12. */
 const TRANSPORT = /uWebSockets\.js|its binary for Node \d\d needs glibc/;
-const LONG_MS = 120_000;
+const LONG_MS = 300_000;
 const MAJORS = [20, 22, 24, 26];
 const YAML = `drain_timeout_ms: 1000
 workers:

@@ -116,6 +116,22 @@ test('[RO13] a trigger without an owner is served on every router', async () => 
   expect(answers.map(({ body }) => body)).toEqual(answers.map(() => 'kept'));
 });
 
+test('[RO13] a trigger shows when it fired last, whichever router served the request', async () => {
+  await using engine = await startHttpEngine('', { threads: 2 });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.serve('f::timed', () => ({ body: 1 }));
+  await bindRoute(worker, 'f::timed', '/timed');
+  // Enough that each router serves one.
+  for (let nth = 0; nth < 8; nth++) {
+    const beforeMs = Date.now();
+    await ask(engine, '/timed');
+    await waitFor('the trigger shows the request', async () => {
+      const { result } = await worker.call('engine::registered-triggers::info', { id: 'f::timed' });
+      return Date.parse(Object(result).last_fired_at) >= beforeMs || undefined;
+    });
+  }
+});
+
 test('[RO12] a reload of the HTTP module takes effect on every router, or on none', async () => {
   using folder = new TemporaryFolder();
   const configFile = join(folder.path, 'svc-config.yaml');

@@ -135,7 +135,7 @@ class PassedExchange implements Passed {
   #pass(bytes: Uint8Array): void {
     if (this.#isOver) return;
     // They are valid only now.
-    this.#say({ kind: 'chunk', bytes: bytes.slice() });
+    this.#say({ kind: 'chunk', bytes: new Uint8Array(bytes) });
     this.#bytesAway += bytes.length;
     if (this.#isPausedForRoom || this.#bytesAway <= BODY_BYTES_AWAY_MAX) return;
     this.#isPausedForRoom = true;
@@ -212,7 +212,7 @@ class PassedSocket implements Passed {
     this.#socket = socket;
     this.#say({ kind: 'opened' });
     return {
-      message: (bytes, isBinary) => this.#say({ kind: 'message', bytes: bytes.slice(), isBinary }),
+      message: (bytes, isBinary) => this.#say({ kind: 'message', bytes: new Uint8Array(bytes), isBinary }),
       heard: () => this.#say({ kind: 'heard' }),
       closed: (code, isOverlong = false) => this.gone(code, isOverlong),
     };

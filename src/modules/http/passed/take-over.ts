@@ -46,7 +46,11 @@ export class TakeOver {
   async #upgrade(number: number, { remoteAddress, headers }: PassedUpgrade, say: Say): Promise<void> {
     const { taker } = this.#passedHttp;
     if (taker === undefined) return say({ kind: 'refused', status: 503, text: 'The engine is shutting down' });
-    const asked = taker.admit({ remoteAddress, header: (name) => headers.get(name), headers: () => headers });
+    const asked = taker.admit({
+      remoteAddress,
+      header: (name) => headers.get(name) || undefined,
+      headers: () => headers,
+    });
     const admission = 'verdict' in asked ? await asked.verdict : asked;
     if (!admission.ok) return say({ kind: 'refused', status: admission.status, text: admission.text });
     const { subprotocol } = admission;
@@ -123,7 +127,8 @@ class TakenExchange implements HttpExchange, TakenOver {
   }
 
   answer(status: number, headers: HeaderLines, body: HttpBody | undefined): void {
-    this.#end({ kind: 'answer', status, headers, body });
+    // A part of a larger buffer would be sent with all of that.
+    this.#end({ kind: 'answer', status, headers, body: typeof body === 'object' ? new Uint8Array(body) : body });
   }
 
   begin(status: number, headers: HeaderLines): void {
@@ -133,7 +138,7 @@ class TakenExchange implements HttpExchange, TakenOver {
   write(bytes: Uint8Array): void {
     if (!this.#isOpen) return;
     this.#sent.sent(bytes.length);
-    this.#say({ kind: 'write', bytes: bytes.slice() });
+    this.#say({ kind: 'write', bytes: new Uint8Array(bytes) });
   }
 
   end(): void {
@@ -222,7 +227,7 @@ class TakenSocket implements PeerSocket, TakenOver {
   sendBinary(bytes: Uint8Array): boolean {
     if (!this.#isOpen) return true;
     this.#sent.sent(bytes.length);
-    this.#say({ kind: 'binary', bytes: bytes.slice() });
+    this.#say({ kind: 'binary', bytes: new Uint8Array(bytes) });
     return true;
   }
 
