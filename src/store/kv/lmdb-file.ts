@@ -104,6 +104,8 @@ function readOneMeta(file: LmdbFile, at: number, number: number): Meta {
   if (pageBytes < 256 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0) {
     throw new DamagedFile(`${which} says that pages have ${pageBytes} bytes`);
   }
+  // A store has one plain tree. With the mark of duplicates every read fails.
+  if (page.readUInt16LE(100) !== 0) throw new DamagedFile(`${which} says that its entries are of another kind`);
   return {
     pageBytes,
     freePages: treeAt(page, 48),

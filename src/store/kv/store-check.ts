@@ -174,7 +174,10 @@ class StoreCheck {
       const at = nodeAt(page, number, index);
       const dataBytes = page.readUInt32LE(at);
       const keyBytes = page.readUInt16LE(at + 6);
-      const isBig = (page.readUInt16LE(at + 4) & NODE_IS_BIG) !== 0;
+      const flags = page.readUInt16LE(at + 4);
+      // The library would take the value for a tree of its own.
+      if ((flags & ~NODE_IS_BIG) !== 0) throw new DamagedFile(`page ${number} has an entry of another kind`);
+      const isBig = flags === NODE_IS_BIG;
       const keyAt = at + NODE_HEADER_BYTES;
       const dataAt = keyAt + keyBytes;
       if (dataAt + (isBig ? 8 : dataBytes) > page.length) throw new DamagedFile(`page ${number} is torn`);
