@@ -2,16 +2,9 @@
 // Each has a number, which the accepting router gives.
 
 import type { ByteString } from '../../../protocol/json/byte-string.ts';
-import type { HeaderLines, HttpBody } from '../../../transport/http.ts';
+import type { HeaderLines, HttpBody, HttpExchange } from '../../../transport/http.ts';
 
-export interface PassedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers: HeaderLines;
-  readonly remoteAddress: string;
-  readonly bodyBytes: number | undefined;
-}
+export type PassedRequest = Pick<HttpExchange, 'method' | 'path' | 'query' | 'headers' | 'remoteAddress' | 'bodyBytes'>;
 
 export interface PassedUpgrade {
   readonly remoteAddress: string;
