@@ -47,7 +47,7 @@ const ENV = `Environment variables
                 Default http://127.0.0.1:3111
   SVC_CONTEXT   Name of a saved engine, like --context; see: svc context list.
   SVC_COMPLETION_MS  Time limit of the shell completion, 150.
-  SVC_THREADS   Size of the engine's thread pool, like --threads.
+  SVC_THREADS   Router threads of the engine, like --threads.
   SVC_TRANSPORT uws or ws: the socket library of the engine.
                 Default uws, or ws if uws does not load.
 

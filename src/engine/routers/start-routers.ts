@@ -4,7 +4,6 @@
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
-import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { Taps } from '../../modules/taps.ts';
 import type { ModulesElsewhere } from '../module-set.ts';
 import { StartError } from '../start-checks.ts';
@@ -35,7 +34,6 @@ export interface FurtherRouters extends ModulesElsewhere {
 
 interface FurtherParts extends Omit<RouterThreadsOptions, 'batches' | 'fail' | 'console'> {
   readonly taps: Taps;
-  readonly passedHttp: PassedHttp;
   readonly logger: Logger;
 }
 

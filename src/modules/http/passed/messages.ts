@@ -53,3 +53,6 @@ export type FromFirstRouter = { readonly number: number } /** It has read `bytes
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
   | { readonly kind: 'terminate' }
 );
+
+/** `Omit` of each member of the union. */
+export type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'number'> : never;

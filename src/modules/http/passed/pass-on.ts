@@ -6,14 +6,12 @@ import type { Clock } from '../../../effects/clock.ts';
 import type { HttpExchange } from '../../../transport/http.ts';
 import type { Admission, PeerSocket, PendingAdmission, SocketEvents } from '../../../transport/socket.ts';
 import type { HttpTaker, SocketRequest } from '../../passed-http.ts';
-import type { FromFirstRouter, ToFirstRouter } from './messages.ts';
+import type { FromFirstRouter, ToFirstRouter, Unnumbered } from './messages.ts';
 
 const BODY_BYTES_AWAY_MAX = 256 * 1024;
 /** How often the first router learns that a client reads what it was sent. */
 const REPORT_INTERVAL_MS = 50;
 
-/** `Omit` of each member of the union. */
-type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'number'> : never;
 type Say = (message: Unnumbered<ToFirstRouter>) => void;
 
 interface Passed {
@@ -32,10 +30,6 @@ export class PassOn implements HttpTaker {
     clock.every(REPORT_INTERVAL_MS, () => {
       for (const passed of this.#open.values()) passed.report();
     });
-  }
-
-  get openCount(): number {
-    return this.#open.size;
   }
 
   handle(exchange: HttpExchange): void {

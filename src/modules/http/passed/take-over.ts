@@ -7,9 +7,8 @@ import type { PreparedTexts } from '../../../transport/server-frames.ts';
 import type { AcceptedRequest, Admission, PeerSocket, SocketEvents } from '../../../transport/socket.ts';
 import type { PassedHttp } from '../../passed-http.ts';
 import { LIVE_PATH } from '../../reserved-paths.ts';
-import type { FromFirstRouter, PassedRequest, PassedUpgrade, ToFirstRouter } from './messages.ts';
+import type { FromFirstRouter, PassedRequest, PassedUpgrade, ToFirstRouter, Unnumbered } from './messages.ts';
 
-type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'number'> : never;
 type Say = (message: Unnumbered<FromFirstRouter>) => void;
 
 interface TakenOver {
