@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
+import { delayEnd, withinMs } from './process-end.ts';
 import { taskFile } from './task-file.ts';
 
 /** One member per file in `workers/`. */
@@ -20,6 +21,11 @@ export interface Pool {
 }
 
 const IDLE_TIMEOUT_MS = 60_000;
+/**
+ * Time for the last tasks when a thread is to end. A thread that is ended in the middle of one loses what it was to
+ * write. On a busy machine, loading took over a second.
+ */
+const LAST_TASKS_MS = 5_000;
 
 export function createPool(threads: number): Pool {
   const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS, env: environment() });
@@ -28,10 +34,24 @@ export function createPool(threads: number): Pool {
   const alerts: Tasks<{ inputs: readonly AlertInput[]; nowMs: number }, readonly AlertVerdict[]> = pool;
   const scanFrameFile = { filename: taskFile('scan-frame') };
   const alertsFile = { filename: taskFile('alerts') };
+  const running = new Set<Promise<unknown>>();
+  // A thread loads the file of a task with the first task.
+  const untilDone = <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    const done = (): void => {
+      running.delete(answer);
+    };
+    running.add(answer);
+    answer.then(done, done);
+    delayEnd(answer);
+    return answer;
+  };
   return {
-    scanFrame: (bytes) => scans.run(bytes, scanFrameFile),
-    evaluateAlerts: (inputs, nowMs) => alerts.run({ inputs, nowMs }, alertsFile),
-    close: () => pool.destroy(),
+    scanFrame: (bytes) => untilDone(scans.run(bytes, scanFrameFile)),
+    evaluateAlerts: (inputs, nowMs) => untilDone(alerts.run({ inputs, nowMs }, alertsFile)),
+    async close() {
+      await withinMs(LAST_TASKS_MS, Promise.allSettled(running));
+      await pool.destroy();
+    },
   };
 }
 
@@ -69,10 +89,11 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
   });
   const running = new Set<Promise<Answer>>();
   const loaded = whenLoaded(pool.threads[0]);
+  delayEnd(loaded);
   let isClosing = false;
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await withinLastTasks(Promise.allSettled([loaded, ...running]));
+    await withinMs(LAST_TASKS_MS, Promise.allSettled([loaded, ...running]));
     isClosing = true;
     await pool.destroy();
   };
@@ -103,22 +124,6 @@ function whenLoaded(thread: Piscina['threads'][number] | undefined): Promise<voi
     thread?.once('message', () => resolve());
     thread?.once('exit', () => resolve());
   });
-}
-
-/**
- * Time for the last tasks when the thread is to end. A thread that is ended in the middle of one loses what it was to
- * write. A thread that is ended while it loads a native library ends the process (SIGABRT), and on a busy machine
- * loading took over a second.
- */
-const LAST_TASKS_MS = 5_000;
-
-async function withinLastTasks(done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LAST_TASKS_MS);
-  });
-  await Promise.race([done, timeout]);
-  clearTimeout(timer);
 }
 
 /** A thread takes the cache of compiled code from its environment, and not from the thread that started it. */

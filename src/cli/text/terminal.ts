@@ -2,6 +2,7 @@
 // can pass another terminal.
 
 import { createInterface } from 'node:readline';
+import { endProcess } from '../../effects/process-end.ts';
 import { EXIT } from '../kernel/failures.ts';
 import { type StartedAs, startedAs } from './shell.ts';
 
@@ -41,8 +42,8 @@ export interface Terminal {
    * it ends the process as usual.
    */
   onHangup(listener: () => void): void;
-  /** Ends the process immediately. */
-  exit(code: number): never;
+  /** Ends the process, as soon as none of its threads is loading. */
+  exit(code: number): void;
 }
 
 export function processTerminal(): Terminal {
@@ -66,7 +67,7 @@ export function processTerminal(): Terminal {
     onHangup: (listener) => {
       if (process.stderr.isTTY !== true) process.on('SIGHUP', listener);
     },
-    exit: (code) => process.exit(code),
+    exit: endProcess,
   };
 }
 

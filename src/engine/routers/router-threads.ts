@@ -2,7 +2,6 @@
 //
 // Invariant: there is no half engine. A router thread that ends before it was asked to ends the process.
 
-import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
@@ -11,6 +10,7 @@ import type { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import { environment } from '../../effects/pool.ts';
+import { delayEnd, withinMs } from '../../effects/process-end.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import { createRing } from '../../effects/shared-memory/ring.ts';
 import { TakeOver } from '../../modules/http/passed/take-over.ts';
@@ -117,10 +117,14 @@ export class RouterThreads {
 
 const ABANDON_MS_MAX = 500;
 
+/** A thread that is ended while it loads would end the process. */
+const LOAD_MS_MAX = 5_000;
+
 class RouterThread {
   /** It can listen. */
   readonly ready: Promise<void>;
   readonly #worker: Worker;
+  readonly #ended: Promise<unknown>;
   readonly #index: number;
   readonly #options: RouterThreadsOptions;
   readonly #takeOver: TakeOver;
@@ -153,9 +157,10 @@ class RouterThread {
       transferList: lines.map(({ port }) => port),
       env: environment(),
     });
+    this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.ready = this.#answer('ready');
-    // It is awaited later.
-    this.ready.catch(() => {});
+    // It is awaited later, too.
+    delayEnd(this.ready);
     this.#worker.on('message', (message: FromRouterThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#failed(`Router thread ${index} ended: ${error.stack ?? error.message}`));
     this.#worker.on('exit', (code) => this.#failed(`Router thread ${index} ended with code ${code}`));
@@ -201,9 +206,9 @@ class RouterThread {
   }
 
   async close(): Promise<void> {
-    const ended = once(this.#worker, 'exit');
+    await withinMs(LOAD_MS_MAX, Promise.allSettled([this.ready]));
     await this.#worker.terminate();
-    await ended;
+    await this.#ended;
   }
 
   #take(message: FromRouterThread): void {

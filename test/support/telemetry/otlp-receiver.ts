@@ -136,6 +136,8 @@ function grpcServer(inbox: Inbox, behaviour: () => Behaviour): Listening {
     stream.on('error', () => {});
     stream.on('end', () => {
       const framed = Buffer.concat(chunks);
+      // An exporter that gives up in the middle of a request ends its stream like a whole one.
+      if (framed.length < 5 || framed.length < 5 + framed.readUInt32BE(1)) return;
       const isCompressed = framed[0] === 1;
       const message = framed.subarray(5, 5 + framed.readUInt32BE(1));
       const now = behaviour();
