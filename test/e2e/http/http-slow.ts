@@ -26,7 +26,9 @@ export function testSlowPeers(transport: 'uws' | 'ws'): void {
     await using engine = await startHttpEngine();
     await using worker = await RawWorker.connect(engine.url);
     await worker.serve('any::post', () => ({ body: 'x'.repeat(1_000_000) }));
-    await worker.serve('any::big', () => ({ body: 'x'.repeat(BIG_BYTES) }));
+    // Its large frames would delay the answers to the other client.
+    await using sender = await RawWorker.connect(engine.url);
+    await sender.serve('any::big', () => ({ body: 'x'.repeat(BIG_BYTES) }));
     for (const [api_path, function_id] of Object.entries({ '/a': 'any::post', '/big': 'any::big' })) {
       const config = { api_path, http_method: 'POST' };
       worker.send({ type: 'registertrigger', id: api_path, trigger_type: 'http', function_id, config });
@@ -46,7 +48,8 @@ export function testSlowPeers(transport: 'uws' | 'ws'): void {
     };
     const endMs = performance.now() + SLOW_MS_MAX;
     for await (const _ of setInterval(PACE_MS)) {
-      expect(await ask(engine, '/a', { method: 'POST' })).toMatchObject({ status: 200 });
+      const { status, text } = await ask(engine, '/a', { method: 'POST' });
+      expect({ status, text: text.slice(0, 500) }).toMatchObject({ status: 200 });
       served++;
       if (isOver()) break;
       if (performance.now() > endMs) throw new Error('Some slow clients were not closed in time');
