@@ -61,7 +61,7 @@ export const PARTS: readonly Part[] = [
     title: 'Router threads',
     program: 'bench/load/routers.ts',
     args: ['2'],
-    minutes: 3,
+    minutes: 4,
     headline: { row: 'CPU per call', column: 'figure', says: 'times the CPU of a call that stays on its router' },
   },
   {

@@ -1,10 +1,11 @@
 // The thread of one store: it owns the writer and runs as long as the engine (PD-19). A hop costs about 0.1 ms and is
 // shared by a whole batch: native-bench/store-hop.ts has the figures.
 
+import type { MessagePort } from 'node:worker_threads';
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
 import { StoreHost } from '../src/store/thread/host.ts';
-import type { StoreTask } from '../src/store/thread/messages.ts';
+import type { BatchAnswer, StoreAnswer, StoreTask } from '../src/store/thread/messages.ts';
 
 /** Size of the blocks for small buffers: Node's default of 8 KiB is full after nine writes. */
 Buffer.poolSize = 64 * 1024;
@@ -21,16 +22,34 @@ let batches = 0;
 const BATCHES_A_TURN = 256;
 
 /** Only batches run one after the other: a copy takes long, and batches must not wait for it. */
-export default function runStoreTask(task: StoreTask): Promise<unknown> {
-  return task.kind === 'batch' ? runAfterLast(task.batch) : host.run(task);
+export default async function runStoreTask(task: StoreTask): Promise<unknown> {
+  switch (task.kind) {
+    case 'batch': {
+      const answer = await runAfterLast(task.batch);
+      return answer instanceof ArrayBuffer ? move(answer) : answer;
+    }
+    case 'attach':
+      return attach(task.port);
+    default:
+      return await host.run(task);
+  }
+}
+
+/** Another router of the process sends its batches there. The thread must turn its event loop between tasks. */
+function attach(port: MessagePort): StoreAnswer {
+  port.on('message', async (batch: ArrayBuffer) => {
+    const answer = await runAfterLast(batch);
+    port.postMessage(answer, answer instanceof ArrayBuffer ? [answer] : []);
+  });
+  return { done: true };
 }
 
 /**
  * The pool receives all queued tasks before it runs any, and would send the first answer after the last batch. Because
  * each batch starts only after the answer of the previous one, each is answered as soon as it is done.
  */
-function runAfterLast(batch: ArrayBuffer): Promise<unknown> {
-  const answered = lastBatch.then(() => runBatch(batch));
+function runAfterLast(batch: ArrayBuffer): Promise<BatchAnswer> {
+  const answered = lastBatch.then(() => host.runBatch(batch));
   const settled = answered.catch(() => undefined);
   lastBatch = ++batches % BATCHES_A_TURN === 0 ? settled.then(turnOfLoop) : settled;
   return answered;
@@ -38,9 +57,4 @@ function runAfterLast(batch: ArrayBuffer): Promise<unknown> {
 
 function turnOfLoop(): Promise<void> {
   return new Promise((resolve) => systemClock.afterTurn(resolve));
-}
-
-function runBatch(batch: ArrayBuffer): unknown {
-  const answer = host.runBatch(batch);
-  return answer instanceof ArrayBuffer ? move(answer) : answer;
 }

@@ -1,6 +1,6 @@
 // What several router threads cost and give, in interleaved rounds of one run: a call that crosses routers against one
-// that does not, calls between random pairs, HTTP requests for functions of the engine, and the start and memory of
-// each further router.
+// that does not, calls between random pairs, HTTP requests for functions of the engine, calls of state, and the start
+// and memory of each further router.
 //
 //   node bench/load/routers.ts      3 rounds
 //   node bench/load/routers.ts 1    1 round
@@ -12,13 +12,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { registerWorker } from 'svc-sdk';
 import { UNOBSERVED_CONFIG } from '../support/bench-engine.ts';
 import { cpuUs, type Part, startPart, stop } from '../support/cell.ts';
+import { inFolder } from '../support/folder.ts';
 import { type HttpServer, measureHttp } from '../support/http-cell.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
-const WARMUP_MS = 3000;
-const MEASURE_MS = 3000;
+const WARMUP_MS = 2500;
+const MEASURE_MS = 2500;
 const CALL = { ask: 'run', payloadBytes: 100, inFlight: 64 };
 const CROWD = 16;
+const STATE_CALLERS = 256;
 const REPORT_MS = 400;
 const FUNCTION = 'engine::baggage::get_all';
 
@@ -40,6 +42,10 @@ for (let round = 0; round < ROUNDS; round++) {
   for (const place of ['local', 'crossing'] as const) note(`${place} pair`, await measurePair(place));
   for (const threads of [1, 2, 4]) note(`random pairs, ${threads}`, await measureCrowd(threads));
   for (const threads of [1, 2, 4]) note(`HTTP, ${threads}`, await measureRoute(threads));
+  for (const kind of ['get', 'set'] as const) {
+    for (const threads of [1, 2, 4])
+      note(`state ${kind}, ${threads}`, await inFolder((folder) => measureState(folder, kind, threads)));
+  }
   for (const threads of [1, 2, 4]) note(`start, ${threads}`, await measureStart(threads));
 }
 print();
@@ -121,6 +127,22 @@ async function measureRoute(threads: number): Promise<Figures> {
   return { rate: requestsPerSecond, p99: p99Us, cpu };
 }
 
+/** Callers on connections that are spread over the routers. */
+async function measureState(folder: string, kind: 'get' | 'set', threads: number): Promise<Figures> {
+  const engine = await startPart(['bench/support/svc-state-engine.ts', folder, String(threads)], []);
+  const { url } = await engine.ask<{ url: string }>({ ask: 'ready' });
+  const callers = await startPart(['bench/support/svc-state-caller.ts'], [url, kind, String(CROWD)]);
+  await callers.ask({ ask: 'ready' });
+  const load = { ...CALL, inFlight: STATE_CALLERS };
+  await callers.ask({ ...load, ms: WARMUP_MS });
+  const [before, clientBefore] = [cpuUs(engine.child.pid), cpuUs(callers.child.pid)];
+  const { calls, seconds } = await callers.ask<Report>({ ...load, ms: MEASURE_MS });
+  const cpu = (cpuUs(engine.child.pid) - before) / calls;
+  const clients = (cpuUs(callers.child.pid) - clientBefore) / calls;
+  for (const part of [callers, engine]) await stop(part.child);
+  return { rate: calls / seconds, cpu, clients };
+}
+
 async function measureStart(threads: number): Promise<Figures> {
   const env = { ...process.env, SVC_PORT: '0' };
   const args = ['bin/svc.js', 'start', '--config', 'svc-config.yaml', '--threads', String(threads)];
@@ -163,6 +185,8 @@ function print(): void {
     row('CPU per call, crossing pair against local pair', ratio('crossing pair', 'local pair', 'cpu'), '≤ 2') +
       row('calls of random pairs, 2 routers against 1', ratio('random pairs, 2', 'random pairs, 1', 'rate'), '≥ 0.8') +
       row(`HTTP requests for \`${FUNCTION}\`, 2 routers against 1`, ratio('HTTP, 2', 'HTTP, 1', 'rate'), '≥ 1.5') +
+      row('calls of `state::get`, 2 routers against 1', ratio('state get, 2', 'state get, 1', 'rate'), '') +
+      row('calls of `state::set`, 2 routers against 1', ratio('state set, 2', 'state set, 1', 'rate'), '') +
       row('memory per further router, MiB', further('memory', 4), '≤ 40') +
       row('start time per further router, ms', further('ready', 4), '≤ 60'),
   );
@@ -172,20 +196,13 @@ function print(): void {
     const name = `${place} pair`;
     process.stdout.write(row(name, 2, median(name, 'rate').toFixed(0), median(name, 'cpu').toFixed(2), '', ''));
   }
-  for (const threads of [1, 2, 4]) {
-    const [pairs, http] = [`random pairs, ${threads}`, `HTTP, ${threads}`];
-    const cells = [
-      median(pairs, 'rate').toFixed(0),
-      median(pairs, 'cpu').toFixed(2),
-      median(pairs, 'clients').toFixed(2),
-    ];
-    process.stdout.write(row('random pairs', threads, ...cells, ''));
-    const requests = [
-      median(http, 'rate').toFixed(0),
-      median(http, 'cpu').toFixed(2),
-      '',
-      median(http, 'p99').toFixed(0),
-    ];
-    process.stdout.write(row('HTTP', threads, ...requests));
+  for (const load of ['random pairs', 'HTTP', 'state get', 'state set']) {
+    for (const threads of [1, 2, 4]) {
+      const of = (figure: string, digits: number): string => {
+        const value = median(`${load}, ${threads}`, figure);
+        return Number.isNaN(value) ? '' : value.toFixed(digits);
+      };
+      process.stdout.write(row(load, threads, of('rate', 0), of('cpu', 2), of('clients', 2), of('p99', 0)));
+    }
   }
 }

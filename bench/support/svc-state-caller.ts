@@ -1,12 +1,15 @@
-// The caller part for state: sets, gets, updates with ten operations, or updates of one value of 4 MiB.
+// The caller part for state: sets, gets, updates with ten operations, or updates of one value of 4 MiB, on the given
+// number of connections, one by default.
 
 import { registerWorker } from 'svc-sdk';
 import { answerReady, answerRuns } from './part.ts';
 
-const [, , url, kind] = process.argv;
+const [, , url, kind, connections = '1'] = process.argv;
 const KEYS = 10_000;
 const LARGE_BYTES = 4 * 1024 * 1024 - 200;
 const svc = registerWorker(url, { worker_name: 'caller' });
+const more = Array.from({ length: Number(connections) - 1 }, () => registerWorker(url, { worker_name: 'caller' }));
+const callers = [svc, ...more];
 const value = 'x'.repeat(198);
 const ops = Array.from({ length: 10 }, (_, index) => ({ type: 'increment', path: `field-${index}`, by: 1 }));
 let call = 0;
@@ -22,7 +25,7 @@ const requests: Readonly<Record<string, () => { function_id: string; payload: un
 };
 
 answerReady(async () => {
-  await svc.ready();
+  await Promise.all(callers.map((caller) => caller.ready()));
   if (kind === 'large') {
     const text = 'x'.repeat(LARGE_BYTES);
     await svc.trigger({
@@ -36,7 +39,8 @@ answerReady(async () => {
 answerRuns((_payload, done) => {
   const request = requests[kind ?? ''];
   if (request === undefined) throw new Error(`There is no kind of call '${kind}'`);
-  svc.trigger(request()).then(done, (error: unknown) => {
+  const caller = callers[call % callers.length] ?? svc;
+  caller.trigger(request()).then(done, (error: unknown) => {
     throw error;
   });
 });

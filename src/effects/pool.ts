@@ -5,6 +5,7 @@
 
 import module from 'node:module';
 import { dirname } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
@@ -63,7 +64,7 @@ type Tasks<Task, Answer> = Pick<Piscina<Task, Answer>, 'run'>;
  */
 export interface OwnThread<Task, Answer> {
   /** Tasks run in the order they were given. `handedOver` belongs to the thread from here on. */
-  run(task: Task, handedOver?: readonly ArrayBuffer[]): Promise<Answer>;
+  run(task: Task, handedOver?: readonly (ArrayBuffer | MessagePort)[]): Promise<Answer>;
   /** Waits until the thread is loaded and its tasks are done, for five seconds at most. */
   close(): Promise<void>;
 }

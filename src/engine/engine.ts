@@ -19,6 +19,7 @@ import { engineVersion } from '../effects/version.ts';
 import type { ListenerAddress, ModuleContext, ReloadReport } from '../modules/module.ts';
 import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
+import { SharedState } from '../modules/shared-state.ts';
 import { Taps } from '../modules/taps.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
 import type { RouterContext } from '../router/context.ts';
@@ -98,14 +99,13 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const processCounts = ProcessCounts.ofRouters(threads);
   const context = buildContext(options, processCounts);
   const router = new Router(context, new FlushQueue(context.clock), new LargeFrames(pool));
-  const { stores, storeFailed, threads: storeThreads } = createStores(context, options.storeThread);
+  const { stores, storeFailed, failStore, threads: storeThreads } = createStores(context, threads, options.storeThread);
   const openFiles = new OpenFilesWatch(filesMax, context.clock, logger);
   const modules = new ModuleSet(context, stores);
   const configuration = runningConfiguration(options, context, modules);
-  const taps = new Taps();
-  const passedHttp = new PassedHttp();
+  const ofAllRouters = { ...meetingPlaces(), processCounts };
   const further = await startFurtherRouters({
-    ...{ config, context, filesMax, taps, passedHttp, processCounts, threads, poolThreads, logger },
+    ...{ ...ofAllRouters, config, context, filesMax, threads, poolThreads, logger, stores, storeFailed: failStore },
     isAtEase: options.gauge !== undefined,
   });
   modules.others = further;
@@ -113,8 +113,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const moduleContext: ModuleContext = {
     ...{ router: new RouterPort(context), connections: router, stores, transport },
     settings: { ...moduleSettings(config, filesMax), portSharing: threads > 1 ? 'first' : undefined },
-    ...{ clock: context.clock, random: context.random, logger, version, openFiles, taps },
-    ...{ reservedPaths: new ReservedPaths(), passedHttp, processCounts },
+    ...{ clock: context.clock, random: context.random, logger, version, openFiles },
+    ...{ ...ofAllRouters, reservedPaths: new ReservedPaths() },
     engine: infoOf(configuration),
     threads: { own: createOwnThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
     ...{ outgoing: context.outgoing, environment: context.environment },
@@ -158,6 +158,11 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   };
 }
 
+/** Where the modules of the first router and the code that connects the routers meet. */
+function meetingPlaces() {
+  return { taps: new Taps(), passedHttp: new PassedHttp(), sharedState: new SharedState() };
+}
+
 function infoOf(configuration: ReloadableConfiguration): ModuleContext['engine'] {
   const { declarations } = declareModules();
   return {
@@ -189,8 +194,9 @@ async function chooseTransport(clock: Clock) {
   return selected;
 }
 
-function createStores({ clock, random, logger, counters, settings }: RouterContext, early?: StoreWorker) {
-  const threads = new StoreThreads(early);
+function createStores(context: RouterContext, routers: number, early: StoreWorker | undefined) {
+  const { clock, random, logger, counters, settings } = context;
+  const threads = new StoreThreads(routers, early);
   let fail: (reason: string) => void = () => {};
   const storeFailed = new Promise<string>((resolve) => {
     fail = resolve;
@@ -204,5 +210,5 @@ function createStores({ clock, random, logger, counters, settings }: RouterConte
     createWorker: threads.next,
     onFailure: fail,
   });
-  return { stores, storeFailed, threads };
+  return { stores, storeFailed, failStore: fail, threads };
 }

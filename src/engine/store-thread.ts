@@ -3,21 +3,24 @@
 import { createOwnThread } from '../effects/pool.ts';
 import type { StoreWorker } from '../store/thread/client.ts';
 
-export function startStoreThread(): StoreWorker {
-  return createOwnThread('store');
+/** With several routers it must see what the others send, between its tasks. */
+export function startStoreThread(routers: number): StoreWorker {
+  return createOwnThread('store', routers > 1);
 }
 
 /** `early`: the first store gets it. */
 export class StoreThreads {
+  readonly #routers: number;
   #early: StoreWorker | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(early: StoreWorker | undefined) {
+  constructor(routers: number, early: StoreWorker | undefined) {
+    this.#routers = routers;
     this.#early = early;
   }
 
   readonly next = (): StoreWorker => {
-    const thread = this.#early ?? startStoreThread();
+    const thread = this.#early ?? startStoreThread(this.#routers);
     this.#early = undefined;
     return thread;
   };

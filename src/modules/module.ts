@@ -23,6 +23,7 @@ import type { StoreRegistry } from '../store/directory/registry.ts';
 import type { PortSharing, Transport } from '../transport/transport.ts';
 import type { PassedHttp } from './passed-http.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
+import type { SharedState } from './shared-state.ts';
 import type { Taps } from './taps.ts';
 
 /** One entry of `modules/catalogue.ts`. */
@@ -59,6 +60,8 @@ export interface ModuleContext {
   readonly processCounts: ProcessCounts;
   /** HTTP requests that another router of the process answers. */
   readonly passedHttp: PassedHttp;
+  /** For state that further routers of the process read and write. */
+  readonly sharedState: SharedState;
   readonly taps: Taps;
   readonly engine: EngineInfo;
   /** Runs work that must not block the router's thread. */

@@ -5,6 +5,8 @@ import type { StoreEvent } from '../store/thread/contract.ts';
 
 export class Tap<T> {
   readonly #watchers = new Set<(item: T) => void>();
+  /** Called when `isWatched` may have changed. */
+  watchersChanged: () => void = () => {};
 
   get isWatched(): boolean {
     return this.#watchers.size > 0;
@@ -19,7 +21,11 @@ export class Tap<T> {
     // Two watchers may be the same function, and are counted separately.
     const own = (item: T): void => watcher(item);
     this.#watchers.add(own);
-    return () => this.#watchers.delete(own);
+    this.watchersChanged();
+    return () => {
+      this.#watchers.delete(own);
+      this.watchersChanged();
+    };
   }
 }
 

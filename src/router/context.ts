@@ -68,6 +68,11 @@ export interface CallRequest extends CallOrder {
   readonly forwardedFor?: ForwardedFor | undefined;
 }
 
+/** Runs calls of a function of the engine on this router, or passes them on to the first one. */
+export interface OwnPlace {
+  take(request: CallRequest): void;
+}
+
 /** A call in the table of calls in flight. */
 export type HandedCall = Call<Session | ModuleExecutor | RemoteEngine, Caller>;
 
@@ -113,6 +118,8 @@ export interface RouterContext {
   readonly calls: CallTable<Session | ModuleExecutor | RemoteEngine, Caller>;
   /** Calls in flight on another engine that a further engine may get, should the first refuse them; by slot. */
   readonly repeatable: Map<number, CallRequest>;
+  /** What follows the end of calls in flight, whichever end it is; by slot. */
+  readonly afterCalls: Map<number, () => void>;
   /** Other engines of the cluster. */
   readonly remoteEngines: Set<RemoteEngine>;
   /** Other router threads of this process. */
@@ -121,6 +128,8 @@ export interface RouterContext {
   readonly furtherRouters: Map<number, RouterLoad>;
   /** On a further router: the first one, which has the modules of the engine. */
   home: RemoteEngine | undefined;
+  /** On a further router: functions of the modules of the first one that it may run itself; by id. */
+  readonly ownPlaces: Map<string, OwnPlace>;
   /** Calls back, at once or later, when all other routers know what is registered here; absent: there are none. */
   whenOthersKnow: ((then: () => void) => void) | undefined;
   /** Calls back when every other router has handled what had arrived there; absent: there are none. */

@@ -18,6 +18,7 @@ import { channelSettings, declareModules, moduleSettings, waitingLimits } from '
 import type { ModuleContext } from '../modules/module.ts';
 import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
+import { SharedState } from '../modules/shared-state.ts';
 import { Taps } from '../modules/taps.ts';
 import { locateMembers } from '../protocol/frames/envelope.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
@@ -126,6 +127,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Engi
     openFiles: { count: () => undefined, take: () => true },
     reservedPaths: new ReservedPaths(),
     passedHttp: new PassedHttp(),
+    sharedState: new SharedState(),
     processCounts: new ProcessCounts(),
     taps: new Taps(),
     engine: {

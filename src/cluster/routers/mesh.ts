@@ -6,11 +6,12 @@
 import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
 import { isRouterMessage } from '../../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
-import type { ModuleTriggerType } from '../../router/builtin.ts';
+import type { ModuleTriggerType, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { reserve } from '../../router/registrations/functions.ts';
 import { settleCallsOf } from '../../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../../router/remote/remote-engine.ts';
+import { RunPlace } from '../../router/remote/run-place.ts';
 import { ServeFrames } from '../../router/remote/serve-frames.ts';
 import { adoptVerdict } from '../../router/triggers/triggers.ts';
 import { Publisher } from '../publisher.ts';
@@ -94,6 +95,15 @@ export class RouterMesh {
   /** A module of this router has these types itself. */
   provides(types: readonly ModuleTriggerType[]): void {
     for (const { id } of types) this.#modules?.keepOwn(id);
+  }
+
+  /** Functions of the modules of the first router that this one may run itself. */
+  runsItself(functions: readonly RawBuiltinDefinition[], mustPassOn: () => boolean): void {
+    const { context } = this.#options;
+    const { home, ownPlaces } = context;
+    if (home === undefined) throw new Error('The first router has its functions');
+    const place = new RunPlace({ context, home, functions, mustPassOn });
+    for (const { id } of functions) ownPlaces.set(id, place);
   }
 
   /** On the first router: its modules offer something else. */

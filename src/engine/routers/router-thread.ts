@@ -22,6 +22,8 @@ import type { EngineModule, ModuleContext, Reconfiguration, RunningConfiguration
 import { PassedHttp } from '../../modules/passed-http.ts';
 import { plugIn, unplug } from '../../modules/plug-in.ts';
 import { ReservedPaths } from '../../modules/reserved-paths.ts';
+import { mustPassOn, SharedState } from '../../modules/shared-state.ts';
+import { NOT_HEARD, stateFunctions } from '../../modules/state/functions.ts';
 import { Taps } from '../../modules/taps.ts';
 import { LargeFrames } from '../../router/calls/large-frames.ts';
 import { loadOf, type RouterContext } from '../../router/context.ts';
@@ -29,6 +31,8 @@ import { RouterPort } from '../../router/port.ts';
 import { Router } from '../../router/router.ts';
 import { startHousekeeping, startPressureWatch } from '../../router/session/housekeeping.ts';
 import { StoreRegistry } from '../../store/directory/registry.ts';
+import { StoreClient } from '../../store/thread/client.ts';
+import { PortWorker } from '../../store/thread/port-worker.ts';
 import { selectTransport } from '../../transport/select-transport.ts';
 import { FlushQueue } from '../../transport/send-queue.ts';
 import { ListenError } from '../../transport/transport.ts';
@@ -36,7 +40,13 @@ import { loadUws } from '../../transport/uws/uws-library.ts';
 import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { moduleSettings } from '../start-checks.ts';
-import type { FiredTrigger, FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import type {
+  FiredTrigger,
+  FromRouterThread,
+  RouterThreadData,
+  StateAccess,
+  ToRouterThread,
+} from './thread-messages.ts';
 import { observabilityOf } from './thread-observability.ts';
 import { collectorFor, ThreadTelemetry } from './thread-telemetry.ts';
 
@@ -68,6 +78,7 @@ class RouterOnThread {
   readonly #collector: Collector;
   readonly #passOn: PassOn;
   #modules: OwnModule[] = [];
+  #stateStore: StoreClient | undefined;
   #prepared: { readonly number: number; commit(): void } | undefined;
   #endDrain = (): void => {};
   #firedUpToMs = 0;
@@ -103,6 +114,7 @@ class RouterOnThread {
       reservedPaths: new ReservedPaths(),
       passedHttp: new PassedHttp(this.#passOn),
       processCounts,
+      sharedState: new SharedState(),
       taps: new Taps(),
       engine: OF_HOME,
       threads: { own: createOwnThread, evaluateAlerts: async () => [] },
@@ -117,7 +129,7 @@ class RouterOnThread {
     this.#modules = [{ name: observability.declaration.name, nth: 0, port: undefined, module: ownObservability }];
     plugIn(context, 'svc-engine-functions', this.#withoutStart(engineModule.create(this.#moduleContext, {})));
     startHousekeeping(context);
-    if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => 0);
+    if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => this.#stateStore?.waitingCommands ?? 0);
     clock.every(COUNTS_INTERVAL_MS, () => this.#count());
     const fail = (reason: string): never => {
       throw new Error(reason);
@@ -130,6 +142,7 @@ class RouterOnThread {
     switch (message.kind) {
       case 'listen':
         this.#context.quietTraces.adopt(message.markKey);
+        if (message.state !== undefined) this.#stateStore = this.#openState(message.state);
         void this.#listen(message.ports);
         return;
       case 'drain':
@@ -175,6 +188,18 @@ class RouterOnThread {
       const exitCode = error instanceof ListenError ? 7 : error instanceof StartFailure ? error.exitCode : 70;
       say({ kind: 'failed', exitCode, message });
     }
+  }
+
+  /** Changes with a listener are made by the first router: it fires the triggers in the order of the changes. */
+  #openState({ port, name, flag }: StateAccess): StoreClient {
+    const { clock, logger, counters, triggers } = this.#context;
+    const worker = new PortWorker(port);
+    const onFailure = (reason: string): void => say({ kind: 'store failed', reason });
+    const store = new StoreClient({ name, worker, clock, logger, counters, onFailure });
+    // A trigger of this router may be on its way to the first one.
+    const isHeard = (): boolean => mustPassOn(flag) || triggers.bindingsOf('state').size > 0;
+    this.#mesh.runsItself(stateFunctions(store, NOT_HEARD), isHeard);
+    return store;
   }
 
   async #reconfigure(number: number, key: ModuleKey, config: unknown): Promise<void> {

@@ -2,7 +2,7 @@
 //
 // Invariant: there is no half engine. A router thread that ends before it was asked to ends the process.
 
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -16,11 +16,20 @@ import { createRing } from '../../effects/shared-memory/ring.ts';
 import { TakeOver } from '../../modules/http/passed/take-over.ts';
 import type { ListenerAddress, Reconfiguration } from '../../modules/module.ts';
 import type { PassedHttp } from '../../modules/passed-http.ts';
+import type { SharedState } from '../../modules/shared-state.ts';
 import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
+import type { StoreRegistry } from '../../store/directory/registry.ts';
+import { MEMORY } from '../../store/thread/client.ts';
 import { StartError } from '../start-checks.ts';
 import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
-import type { FiredTrigger, FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
+import type {
+  FiredTrigger,
+  FromRouterThread,
+  RouterThreadData,
+  StateAccess,
+  ToRouterThread,
+} from './thread-messages.ts';
 
 export interface RouterThreadsOptions {
   readonly config: LoadedConfig;
@@ -37,6 +46,11 @@ export interface RouterThreadsOptions {
   /** The HTTP module of the first router. */
   readonly passedHttp: PassedHttp;
   readonly processCounts: ProcessCounts;
+  readonly stores: StoreRegistry;
+  /** Of the state module of the first router. */
+  readonly sharedState: SharedState;
+  /** A store of this process has failed. */
+  readonly storeFailed: (reason: string) => void;
   /** The process has to end. */
   readonly fail: (reason: string) => void;
 }
@@ -69,7 +83,15 @@ export class RouterThreads {
     await Promise.all(this.#threads.map((thread) => thread.ready));
     const { key: markKey } = this.#options.context.quietTraces;
     const ports = portsOf(modulesOfRouters(this.#options.config), listeners());
-    await Promise.all(this.#threads.map((thread) => thread.listen(ports, markKey)));
+    await Promise.all(this.#threads.map(async (thread) => thread.listen(ports, markKey, await this.#stateAccess())));
+  }
+
+  /** A port for each router. */
+  async #stateAccess(): Promise<StateAccess | undefined> {
+    const { stores, sharedState } = this.#options;
+    const { store, flag } = sharedState;
+    if (store === undefined) return undefined;
+    return { port: await stores.portTo(store), name: store.details.file_path ?? MEMORY, flag };
   }
 
   /** Whether all can use the other settings of a module. */
@@ -166,8 +188,8 @@ class RouterThread {
     this.#worker.on('exit', (code) => this.#failed(`Router thread ${index} ended with code ${code}`));
   }
 
-  listen(ports: readonly number[], markKey: string): Promise<void> {
-    this.#say({ kind: 'listen', ports, markKey });
+  listen(ports: readonly number[], markKey: string, state: StateAccess | undefined): Promise<void> {
+    this.#say({ kind: 'listen', ports, markKey, state }, state === undefined ? [] : [state.port]);
     return this.#answer('listening');
   }
 
@@ -216,6 +238,8 @@ class RouterThread {
       case 'telemetry':
         this.#options.batches.publish(message.batch);
         return this.#say({ kind: 'taken' });
+      case 'store failed':
+        return this.#options.storeFailed(message.reason);
       case 'http':
         return this.#takeOver.take(message.message);
       case 'reconfigured':
@@ -276,8 +300,8 @@ class RouterThread {
     return new Promise((resolve, reject) => this.#awaited.set(kind, { resolve, reject }));
   }
 
-  #say(message: ToRouterThread): void {
-    this.#worker.postMessage(message);
+  #say(message: ToRouterThread, handedOver: readonly MessagePort[] = []): void {
+    this.#worker.postMessage(message, handedOver);
   }
 }
 

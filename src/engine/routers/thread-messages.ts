@@ -1,5 +1,6 @@
 // What the main thread and a further router thread say to each other.
 
+import type { MessagePort } from 'node:worker_threads';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
@@ -39,6 +40,7 @@ export type ToRouterThread =
       readonly ports: readonly number[];
       /** Marks of traces that a log trigger caused. */
       readonly markKey: string;
+      readonly state: StateAccess | undefined;
     }
   /** A batch was taken. */
   | { readonly kind: 'taken' }
@@ -56,6 +58,16 @@ export type ToRouterThread =
   /** The process ends now. */
   | { readonly kind: 'abandon' };
 
+/** How a router reads and writes state itself. */
+export interface StateAccess {
+  /** To the thread of the store. */
+  readonly port: MessagePort;
+  /** Of the store, for log lines. */
+  readonly name: string;
+  /** Of `SharedState`. */
+  readonly flag: Int32Array;
+}
+
 export interface FiredTrigger {
   readonly id: string;
   readonly atMs: number;
@@ -68,6 +80,7 @@ export type FromRouterThread =
   | { readonly kind: 'listening' }
   | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
   | { readonly kind: 'http'; readonly message: ToFirstRouter }
+  | { readonly kind: 'store failed'; readonly reason: string }
   /** Without `reason` it can use the new settings. */
   | { readonly kind: 'reconfigured'; readonly number: number; readonly reason?: string }
   | { readonly kind: 'telemetry'; readonly batch: TelemetryBatch }

@@ -27,6 +27,9 @@ const DESCRIPTIONS = {
 
 const READS: ReadonlySet<string> = new Set(['state::get', 'state::list', 'state::list_groups']);
 
+/** A change has no listener on this router. */
+export const NOT_HEARD: StateListeners = { isListening: false, traceOf: () => undefined, changed: () => {} };
+
 const QUIET: RunOptions = { wantsEvents: false };
 
 export function stateFunctions(store: Store, listeners: StateListeners): readonly RawBuiltinDefinition[] {

@@ -30,8 +30,10 @@ export const stateModule = defineModule({
     const isOfThisMachine = adapter === kvAdapter.name;
     const changes = { owner: 'state', store, isOfThisMachine, groupFields: GROUP_FIELDS };
     const jobs = new ChangeJobs({ ...changes, router, clock, logger });
-    const triggers = new StateTriggers(router, jobs, config.triggers_enabled);
     const { state: tap } = context.taps;
+    const { sharedState } = context;
+    const share = (): void => sharedState.note(listeners.isListening);
+    const triggers = new StateTriggers(router, jobs, config.triggers_enabled, share);
     const listeners: StateListeners = {
       get isListening() {
         return triggers.isListening || tap.isWatched;
@@ -42,6 +44,8 @@ export const stateModule = defineModule({
         tap.publish(event);
       },
     };
+    if (isOfThisMachine) sharedState.offer(store);
+    tap.watchersChanged = share;
     return {
       ...HOLDS_NOTHING,
       functions: stateFunctions(store, listeners),
@@ -49,8 +53,10 @@ export const stateModule = defineModule({
       async start() {
         await start();
         jobs.start();
+        share();
       },
       stop() {
+        sharedState.end();
         jobs.stop();
         stop();
       },

@@ -62,6 +62,7 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
   readonly #router: Pick<RouterPort, 'fire'>;
   readonly #isEnabled: boolean;
   readonly #jobs: ChangeJobs;
+  readonly #listeningChanged: () => void;
   readonly #filters = new Map<Binding, Filter>();
   readonly #byEntry = new Groups<string, Binding>();
   readonly #byScope = new Groups<string, Binding>();
@@ -69,10 +70,11 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
   readonly #ofAll = new Set<Binding>();
 
   /** `isEnabled` false: triggers are accepted and never fire, for example during a bulk load. */
-  constructor(router: Pick<RouterPort, 'fire'>, jobs: ChangeJobs, isEnabled: boolean) {
+  constructor(router: Pick<RouterPort, 'fire'>, jobs: ChangeJobs, isEnabled: boolean, listeningChanged: () => void) {
     this.#router = router;
     this.#jobs = jobs;
     this.#isEnabled = isEnabled;
+    this.#listeningChanged = listeningChanged;
   }
 
   get isListening(): boolean {
@@ -90,6 +92,7 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     const read = readTriggerConfig(this.id, config, given);
     if (!read.ok) throw new Error(`A refused config was bound: ${read.reason}`);
     this.#filters.set(binding, read.config);
+    this.#listeningChanged();
     this.#groupOf(read.config).add(binding);
     const { scope, key, queue } = read.config;
     if (queue !== undefined && this.#isEnabled) this.#jobs.bound(binding, { queue, where: [scope, key] });
@@ -101,6 +104,7 @@ export class StateTriggers implements ModuleTriggerType, Omit<StateListeners, 't
     this.#filters.delete(binding);
     this.#groupOf(filter).remove(binding);
     this.#jobs.unbound(binding);
+    this.#listeningChanged();
   }
 
   /** `cause`: the call that changed the entry. */

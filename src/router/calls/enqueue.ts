@@ -48,7 +48,7 @@ export function enqueue(context: RouterContext, request: CallRequest, action: En
 /** The first router of the process has the queues. */
 function enqueueAtHome(context: RouterContext, home: RemoteEngine, request: CallRequest, action: EnqueueAction): void {
   const { caller, ref, functionId } = request;
-  const refusal = forward(context, home, request, action);
+  const refusal = forward(context, home, request, { enqueue: action });
   if (refusal !== undefined && caller !== undefined) answer(caller, ref, functionId, outcomeOf(refusal));
 }
 

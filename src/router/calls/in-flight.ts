@@ -88,6 +88,13 @@ export function release(context: RouterContext, call: HandedCall): void {
   if (context.repeatable.size > 0) context.repeatable.delete(call.slot);
   context.calls.settle(call);
   if (origin instanceof Session) origin.callsAwaited--;
+  if (context.afterCalls.size > 0) follow(context, call.slot);
+}
+
+function follow({ afterCalls }: RouterContext, slot: number): void {
+  const then = afterCalls.get(slot);
+  afterCalls.delete(slot);
+  then?.();
 }
 
 /** Answers every call whose deadline has passed. Called every `DEADLINE_STEP_MS`. */

@@ -19,6 +19,8 @@ export function runBuiltin(context: RouterContext, builtin: AnyBuiltin, request:
 /** What another router asks, this one answers itself: it would go in circles. */
 function forwardOrRun(context: RouterContext, { id, home, local }: ForwardedBuiltin, request: CallRequest): void {
   if (request.relayedBy === undefined) {
+    const place = context.ownPlaces.get(id);
+    if (place !== undefined) return place.take(request);
     const refusal = forward(context, home, request);
     if (refusal !== undefined) finish(context, request, id, outcomeOf(refusal));
   } else if (local === undefined) {

@@ -72,10 +72,12 @@ export function relayTo(
   functionId: string,
   engine: RemoteEngine,
   request: CallRequest & { readonly enqueue?: EnqueueAction | undefined },
+  ended?: () => void,
 ): number {
   request.handed?.(`engine ${engine.id}`);
   const call = openCall(context, functionId, engine, request, undefined);
   const { slot, generation } = call;
+  if (ended !== undefined) context.afterCalls.set(slot, ended);
   // Announcing shapes can fill the way to the engine, and end the session.
   if (!engine.sendCall(functionId, slot, generation, request))
     settle(context, call, outcomeOf(unreachable(functionId, engine)));
@@ -84,20 +86,20 @@ export function relayTo(
 
 /**
  * Hands a call to the first router of the process, which has the modules of the engine. `enqueue`: it becomes a job.
- * `undefined`: it was handed over.
+ * `ended`: called when it is answered, or has no answer. `undefined`: it was handed over.
  */
 export function forward(
   context: RouterContext,
   home: RemoteEngine,
   request: CallRequest,
-  enqueue?: EnqueueAction,
+  { enqueue, ended }: { readonly enqueue?: EnqueueAction; readonly ended?: () => void } = {},
 ): Refusal | undefined {
   const { functionId, from } = request;
   if (!home.isAccepting) return refusalOf(functionId, [home]);
   const unreadable = unreadablePart(functionId, home, request);
   if (unreadable !== undefined) return unreadable;
   const forwardedFor = from === undefined ? {} : { worker: from.workerId, name: from.displayName };
-  relayTo(context, functionId, home, { ...request, forwardedFor, enqueue });
+  relayTo(context, functionId, home, { ...request, forwardedFor, enqueue }, ended);
   return undefined;
 }
 

@@ -6,6 +6,7 @@
 
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -88,6 +89,15 @@ export class StoreRegistry {
     const onDisk = [...this.#stores].filter(([, { location }]) => location.kind === 'directory');
     const usual = onDisk.find(([name]) => name === realPathOf(STORE_FOLDER_DEFAULT));
     return (usual ?? onDisk[0])?.[1].client;
+  }
+
+  /** For the client of another router: batches that are sent there run on the thread of that store. */
+  async portTo(store: Store): Promise<MessagePort> {
+    const found = [...this.#stores.values()].find(({ client }) => client === store);
+    if (found === undefined) throw new Error('The store is not one of the stores of this engine');
+    const { port1, port2 } = new MessageChannel();
+    await found.worker.run({ kind: 'attach', port: port1 }, [port1]);
+    return port2;
   }
 
   /** The number of waiting commands of the store with the most. */

@@ -14,7 +14,7 @@ export class StoreHost {
     return this.#thread?.runBatch(batch) ?? { failure: 'The store is not open' };
   }
 
-  async run(task: Exclude<StoreTask, { kind: 'batch' }>): Promise<StoreAnswer> {
+  async run(task: Exclude<StoreTask, { kind: 'batch' | 'attach' }>): Promise<StoreAnswer> {
     switch (task.kind) {
       case 'open': {
         const opened = openStore(task.opening);

@@ -13,6 +13,7 @@
 //   and for each command: u8 outcome · u32 length · result, or error as JSON · u32 events
 //   and for each event: f64 seq · u8 segments of its path · kind · segments · body, each preceded by its u32 length
 
+import type { MessagePort } from 'node:worker_threads';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { StoreEvent, StoreLimits, StoreReply } from './contract.ts';
 
@@ -41,6 +42,8 @@ export type BatchAnswer = ArrayBuffer | { readonly failure: string };
 export type StoreTask =
   | { readonly kind: 'open'; readonly opening: StoreOpening }
   | { readonly kind: 'batch'; readonly batch: ArrayBuffer }
+  /** Batches come from there, too: see `port-worker.ts`. */
+  | { readonly kind: 'attach'; readonly port: MessagePort }
   | { readonly kind: 'clearReaders' }
   | { readonly kind: 'copy'; readonly folder: string }
   | { readonly kind: 'close' };

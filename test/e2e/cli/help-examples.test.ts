@@ -89,13 +89,17 @@ afterAll(() => engine?.[Symbol.asyncDispose]());
 
 /** Paths lead into this folder, and durations of ten seconds become one. */
 function here(line: string): string {
-  return line
-    .replaceAll('/backups', `${engine.folder}/backups`)
-    .replace('../copy', `${engine.folder}/copy`)
-    .replace('ws://staging:49134', engine.url)
-    .replace('--interval 10s', '--interval 1s')
-    .replace(/^svc bench (\S+)/, '$& --duration 200ms --warmup 0s')
-    .replace(/^svc (worker|context) remove \S+/, (words) => `${words} --yes`);
+  return (
+    line
+      .replaceAll('/backups', `${engine.folder}/backups`)
+      .replace('../copy', `${engine.folder}/copy`)
+      .replace('ws://staging:49134', engine.url)
+      // An engine of another test may listen there.
+      .replace('ws://127.0.0.1:49134', engine.url)
+      .replace('--interval 10s', '--interval 1s')
+      .replace(/^svc bench (\S+)/, '$& --duration 200ms --warmup 0s')
+      .replace(/^svc (worker|context) remove \S+/, (words) => `${words} --yes`)
+  );
 }
 
 const goesOn = (line: string): boolean =>

@@ -18,7 +18,12 @@ export interface OpenedTestStore {
   readonly failures: readonly string[];
 }
 
-export async function openTestStore(location: StoreLocation, isDropIn = false): Promise<OpenedTestStore> {
+/** `isShared`: other routers can send batches to its thread. */
+export async function openTestStore(
+  location: StoreLocation,
+  isDropIn = false,
+  isShared = false,
+): Promise<OpenedTestStore> {
   const log: string[] = [];
   const failures: string[] = [];
   const counters = new Counters();
@@ -34,7 +39,7 @@ export async function openTestStore(location: StoreLocation, isDropIn = false): 
     logger,
     counters,
     isDropIn,
-    createWorker: () => createOwnThread('store'),
+    createWorker: () => createOwnThread('store', isShared),
     onFailure: (reason) => failures.push(reason),
   });
   const store = registry.open(location);

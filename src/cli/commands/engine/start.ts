@@ -178,7 +178,7 @@ export async function startEngineWith(
   });
   // Imported only when needed: `--check` must work when the engine's libraries do not load.
   const { startStoreThread } = await import('../../../engine/store-thread.ts');
-  const storeThread = startStoreThread();
+  const storeThread = startStoreThread(threads);
   try {
     const { startEngine } = await import('../../../engine/engine.ts');
     const configFile = file === undefined ? {} : { configFile: resolve(terminal.cwd, file) };

@@ -122,7 +122,7 @@ interface WithState {
 
 function engineWithState(isEnabled = true): WithState {
   const engine = new EngineInMemory();
-  const triggers = new StateTriggers(engine.port, noJobs(engine), isEnabled);
+  const triggers = new StateTriggers(engine.port, noJobs(engine), isEnabled, () => {});
   engine.context.triggers.addModuleType(triggers.id, triggers.spec, triggers);
   const worker = engine.connect({ ownSdk: true });
   worker.register('f');
