@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
+import { BatchQueue } from '../src/store/thread/batch-queue.ts';
 import { StoreHost } from '../src/store/thread/host.ts';
 import type { BatchAnswer, StoreAnswer, StoreTask } from '../src/store/thread/messages.ts';
 
@@ -13,6 +14,8 @@ Buffer.poolSize = 64 * 1024;
 const host = new StoreHost();
 let lastBatch: Promise<unknown> = Promise.resolve();
 let batches = 0;
+/** Absent: the process has one router. */
+let ofRouters: BatchQueue | undefined;
 
 /**
  * lmdb frees the memory of a cursor when the event loop turns. The loop of a thread that blocks between tasks never
@@ -22,37 +25,59 @@ let batches = 0;
 const BATCHES_A_TURN = 256;
 
 /** Only batches run one after the other: a copy takes long, and batches must not wait for it. */
-export default async function runStoreTask(task: StoreTask): Promise<unknown> {
+export default function runStoreTask(task: StoreTask): Promise<unknown> {
   switch (task.kind) {
-    case 'batch': {
-      const answer = await runAfterLast(task.batch);
-      return answer instanceof ArrayBuffer ? move(answer) : answer;
-    }
+    case 'batch':
+      return runOfFirst(task.batch);
     case 'attach':
-      return attach(task.port);
+      return allAnswered().then(() => attach(task.port));
     default:
-      return await host.run(task);
+      return host.run(task);
   }
 }
 
 /** Another router of the process sends its batches there. The thread must turn its event loop between tasks. */
 function attach(port: MessagePort): StoreAnswer {
-  port.on('message', async (batch: ArrayBuffer) => {
-    const answer = await runAfterLast(batch);
-    port.postMessage(answer, answer instanceof ArrayBuffer ? [answer] : []);
+  ofRouters ??= new BatchQueue({ run: (blocks) => host.runBatches(blocks), afterTurn: systemClock.afterTurn });
+  const queue = ofRouters;
+  port.on('message', (batch: ArrayBuffer) => {
+    queue.run(port, batch, (answer) => port.postMessage(answer, answer instanceof ArrayBuffer ? [answer] : []));
   });
   return { done: true };
 }
 
+/** Of the first router. */
+function runOfFirst(batch: ArrayBuffer): Promise<unknown> {
+  const queue = ofRouters;
+  if (queue === undefined) return runAfterLast(batch);
+  return new Promise((done) => queue.run(host, batch, (answer) => done(handedOver(answer))));
+}
+
 /**
  * The pool receives all queued tasks before it runs any, and would send the first answer after the last batch. Because
- * each batch starts only after the answer of the previous one, each is answered as soon as it is done.
+ * each batch starts only after the answer of the previous one, each is answered as soon as it is done. One more `await`
+ * on the way of the answer, and the next batch would run first.
  */
-function runAfterLast(batch: ArrayBuffer): Promise<BatchAnswer> {
-  const answered = lastBatch.then(() => host.runBatch(batch));
+function runAfterLast(batch: ArrayBuffer): Promise<unknown> {
+  const answered = lastBatch.then(() => handedOver(runOne(batch)));
   const settled = answered.catch(() => undefined);
   lastBatch = ++batches % BATCHES_A_TURN === 0 ? settled.then(turnOfLoop) : settled;
   return answered;
+}
+
+function runOne(batch: ArrayBuffer): BatchAnswer {
+  return host.runBatches([batch])[0] ?? { failure: 'the store did not answer' };
+}
+
+function handedOver(answer: BatchAnswer): unknown {
+  return answer instanceof ArrayBuffer ? move(answer) : answer;
+}
+
+/** Batches may come while it waits. */
+async function allAnswered(): Promise<void> {
+  const last = lastBatch;
+  await last;
+  if (last !== lastBatch) await allAnswered();
 }
 
 function turnOfLoop(): Promise<void> {

@@ -157,7 +157,7 @@ function createInlineStore(): StoreWorker {
   let thread: StoreThread | undefined;
   return {
     async run(task) {
-      if (task.kind === 'batch') return thread?.runBatch(task.batch) ?? { failure: 'The store is not open' };
+      if (task.kind === 'batch') return thread?.runBatches([task.batch])[0] ?? { failure: 'The store is not open' };
       if (task.kind !== 'open') return { done: true };
       const { newEpoch: epoch, isDropIn, limits } = task.opening;
       thread = new StoreThread(new MemoryStore(), { epoch, run: epoch, isDropIn, limits }, UNLIMITED_SPACE);

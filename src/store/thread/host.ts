@@ -10,8 +10,8 @@ export class StoreHost {
   #opened: OpenedStore | undefined;
   #thread: StoreThread | undefined;
 
-  runBatch(batch: ArrayBuffer): BatchAnswer {
-    return this.#thread?.runBatch(batch) ?? { failure: 'The store is not open' };
+  runBatches(batches: readonly ArrayBuffer[]): BatchAnswer[] {
+    return this.#thread?.runBatches(batches) ?? batches.map(() => ({ failure: 'The store is not open' }));
   }
 
   async run(task: Exclude<StoreTask, { kind: 'batch' | 'attach' }>): Promise<StoreAnswer> {

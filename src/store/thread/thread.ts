@@ -42,6 +42,8 @@ export class StoreThread {
   readonly #space: DiskSpace;
   #failure: string | undefined;
   #damagedRecords = 0;
+  /** Of the batches that run. */
+  #replyBytes = 0;
 
   constructor(store: KvStore, options: ThreadOptions, space: DiskSpace) {
     this.#store = store;
@@ -49,34 +51,44 @@ export class StoreThread {
     this.#space = space;
   }
 
-  runBatch(bytes: ArrayBuffer): BatchAnswer {
-    if (this.#failure !== undefined) return { failure: this.#failure };
-    const batch = new BatchReader(bytes);
+  /** In one transaction, one after the other. */
+  runBatches(blocks: readonly ArrayBuffer[]): BatchAnswer[] {
+    if (this.#failure !== undefined) return this.#failed(blocks, this.#failure);
+    const batches = blocks.map((block) => new BatchReader(block));
     this.#damagedRecords = 0;
     try {
-      const left = this.#space.left(batch.bytes, batch.count);
-      const { replies, isFull } = this.#runWithin(left, batch);
-      return encodeReplies(replies, { isFull, damagedRecords: this.#damagedRecords });
+      const [bytes, commands] = [sum(batches, ({ bytes }) => bytes), sum(batches, ({ count }) => count)];
+      const { replies, isFull } = this.#runWithin(this.#space.left(bytes, commands), batches);
+      return replies.map((own, batch) =>
+        // Counted once, by whichever router has sent the first batch.
+        encodeReplies(own, { isFull, damagedRecords: batch === 0 ? this.#damagedRecords : 0 }),
+      );
     } catch (error) {
       this.#failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { failure: this.#failure };
+      return this.#failed(blocks, this.#failure);
     }
+  }
+
+  #failed(blocks: readonly ArrayBuffer[], failure: string): BatchAnswer[] {
+    return blocks.map(() => ({ failure }));
   }
 
   /** A transaction that found the store full was not made, and is run again with fewer commands (D6). */
-  #runWithin(left: SpaceLeft, batch: BatchReader): { replies: StoreReply[]; isFull: boolean } {
+  #runWithin(left: SpaceLeft, batches: readonly BatchReader[]): { replies: StoreReply[][]; isFull: boolean } {
     try {
-      return { replies: this.#runAll(left, batch), isFull: left !== 'plenty' };
+      return { replies: this.#runAll(left, batches), isFull: left !== 'plenty' };
     } catch (error) {
       if (!(error instanceof StoreFull) || left === 'none') throw error;
-      batch.rewind();
-      return this.#runWithin(left === 'plenty' ? 'reserve' : 'none', batch);
+      for (const batch of batches) batch.rewind();
+      return this.#runWithin(left === 'plenty' ? 'reserve' : 'none', batches);
     }
   }
 
-  #runAll(left: SpaceLeft, batch: BatchReader): StoreReply[] {
-    if (!hasWrites(batch)) return this.#store.read((kv) => this.#runEach(left, batch, readOnly(kv)));
-    return this.#store.write((kv) => this.#runEach(left, batch, kv));
+  #runAll(left: SpaceLeft, batches: readonly BatchReader[]): StoreReply[][] {
+    this.#replyBytes = 0;
+    const runEach = (kv: Kv): StoreReply[][] => batches.map((batch) => this.#runEach(left, batch, kv));
+    if (!batches.some(hasWrites)) return this.#store.read((kv) => runEach(readOnly(kv)));
+    return this.#store.write(runEach);
   }
 
   #runEach(left: SpaceLeft, batch: BatchReader, kv: Kv): StoreReply[] {
@@ -88,16 +100,15 @@ export class StoreThread {
       monotonicMs: batch.monotonicMs,
       wantsEvents: false,
     };
-    let replyBytes = 0;
     for (let index = 0; index < batch.count; index++) {
       batch.next();
       const command = COMMANDS[batch.command];
       if (command === undefined) throw new Error(`A batch names command ${batch.command}, which does not exist`);
       context.wantsEvents = batch.wantsEvents;
       context.trace = batch.trace;
-      const isOver = replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
+      const isOver = this.#replyBytes > REPLY_BYTES_MAX && command.usesReserve !== true;
       const reply = isOver ? TOO_MUCH : this.#runOne(command, left, buffered, batch.input, context);
-      replyBytes += bytesIn(reply);
+      this.#replyBytes += bytesIn(reply);
       replies.push(reply);
     }
     return replies;
@@ -125,6 +136,10 @@ export class StoreThread {
     const text = `${name} found a damaged record and did not change it. ${error.message}`;
     return { code: 'STORAGE_CORRUPT', message: text };
   }
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 function bytesIn({ result, events = [] }: StoreReply): number {

@@ -24,7 +24,7 @@ const remove = (key: string): Command => ({ name: 'state::delete', input: { scop
 function runBatch(thread: StoreThread, ...commands: Command[]): StoreReply[] {
   const writer = new BatchWriter();
   for (const { name, input } of commands) writer.add(commandNumber(name), true, Buffer.from(JSON.stringify(input)));
-  const answer = thread.runBatch(writer.take({ nowMs: 0, monotonicMs: 0 }));
+  const answer = thread.runBatches([writer.take({ nowMs: 0, monotonicMs: 0 })])[0] ?? { failure: 'no answer' };
   if (!(answer instanceof ArrayBuffer)) throw new Error(answer.failure);
   const reader = new ReplyReader(answer);
   return commands.map(() => reader.next());
