@@ -29,7 +29,7 @@ export interface StreamClientOptions {
   readonly autoPong?: boolean;
 }
 
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 90_000;
 
 export class StreamClient implements AsyncDisposable {
   readonly socket: WebSocket;
