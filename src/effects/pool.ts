@@ -9,7 +9,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
-import { delayEnd, withinMs } from './process-end.ts';
+import { addUntilSettled, delayEnd, LOAD_MS_MAX, withinMs } from './process-end.ts';
 import { taskFile } from './task-file.ts';
 
 /** One member per file in `workers/`. */
@@ -22,11 +22,8 @@ export interface Pool {
 }
 
 const IDLE_TIMEOUT_MS = 60_000;
-/**
- * Time for the last tasks when a thread is to end. A thread that is ended in the middle of one loses what it was to
- * write. On a busy machine, loading took over a second.
- */
-const LAST_TASKS_MS = 5_000;
+/** A thread that is ended in the middle of a task loses what it was to write. */
+const LAST_TASKS_MS = LOAD_MS_MAX;
 
 export function createPool(threads: number): Pool {
   const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS, env: environment() });
@@ -38,11 +35,7 @@ export function createPool(threads: number): Pool {
   const running = new Set<Promise<unknown>>();
   // A thread loads the file of a task with the first task.
   const untilDone = <Answer>(answer: Promise<Answer>): Promise<Answer> => {
-    const done = (): void => {
-      running.delete(answer);
-    };
-    running.add(answer);
-    answer.then(done, done);
+    addUntilSettled(running, answer);
     delayEnd(answer);
     return answer;
   };
@@ -105,11 +98,7 @@ export function createOwnThread<Task, Answer>(task: string, isAwake = false): Ow
   return {
     run(work, handedOver = []) {
       const answer = pool.run(work, { transferList: [...handedOver] });
-      running.add(answer);
-      const done = (): void => {
-        running.delete(answer);
-      };
-      answer.then(done, done);
+      addUntilSettled(running, answer);
       return answer;
     },
     close() {

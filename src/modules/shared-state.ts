@@ -7,14 +7,10 @@ const MAY_GO_AROUND = 0;
 const MUST_PASS_ON = 1;
 
 export class SharedState {
-  readonly #flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(MUST_PASS_ON);
+  /** Shared with the threads: see `mustPassOn`. */
+  readonly flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(MUST_PASS_ON);
   #store: Store | undefined;
   #hasEnded = false;
-
-  /** Shared with the threads: see `mustPassOn`. */
-  get flag(): Int32Array {
-    return this.#flag;
-  }
 
   /** `undefined`: state is not on this machine, or there is none. */
   get store(): Store | undefined {
@@ -27,7 +23,7 @@ export class SharedState {
 
   note(isListening: boolean): void {
     const passes = isListening || this.#store === undefined || this.#hasEnded;
-    Atomics.store(this.#flag, 0, passes ? MUST_PASS_ON : MAY_GO_AROUND);
+    Atomics.store(this.flag, 0, passes ? MUST_PASS_ON : MAY_GO_AROUND);
   }
 
   /** The module has stopped. The threads do not learn of another store. */

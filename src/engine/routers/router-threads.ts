@@ -10,7 +10,7 @@ import type { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import { environment } from '../../effects/pool.ts';
-import { delayEnd, withinMs } from '../../effects/process-end.ts';
+import { delayEnd, LOAD_MS_MAX, withinMs } from '../../effects/process-end.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import { createRing } from '../../effects/shared-memory/ring.ts';
 import { TakeOver } from '../../modules/http/passed/take-over.ts';
@@ -139,9 +139,6 @@ export class RouterThreads {
 
 const ABANDON_MS_MAX = 500;
 
-/** A thread that is ended while it loads would end the process. */
-const LOAD_MS_MAX = 5_000;
-
 class RouterThread {
   /** It can listen. */
   readonly ready: Promise<void>;
@@ -181,7 +178,7 @@ class RouterThread {
     });
     this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.ready = this.#answer('ready');
-    // It is awaited later, too.
+    // It is awaited later: until then a failure has a handler here.
     delayEnd(this.ready);
     this.#worker.on('message', (message: FromRouterThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#failed(`Router thread ${index} ended: ${error.stack ?? error.message}`));
@@ -228,6 +225,7 @@ class RouterThread {
   }
 
   async close(): Promise<void> {
+    // A thread that is ended while it loads would end the process.
     await withinMs(LOAD_MS_MAX, Promise.allSettled([this.ready]));
     await this.#worker.terminate();
     await this.#ended;
