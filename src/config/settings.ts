@@ -176,7 +176,7 @@ export const topLevel = fields({
   modules: listOf(anything(), { default: [], help: 'The same list under its older name' }),
   threads: either(integer({ min: 1, max: 64 }), oneOf(['auto']), {
     default: 'auto',
-    help: 'Router threads, which share the ports of workers and of HTTP; auto: half of the cores, 8 at most',
+    help: 'Router threads, which share the ports of workers, HTTP and streams; auto: half of the cores, 8 at most',
   }),
   pool_threads: optional(
     integer({ min: 1, max: 1024, help: 'Threads that check large frames; by default one per core, 4 at most' }),

@@ -20,6 +20,7 @@ import type { ListenerAddress, ModuleContext, ReloadReport } from '../modules/mo
 import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { SharedState } from '../modules/shared-state.ts';
+import { SharedStreams } from '../modules/shared-streams.ts';
 import { Taps } from '../modules/taps.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
 import type { RouterContext } from '../router/context.ts';
@@ -160,7 +161,12 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
 
 /** Where the modules of the first router and the code that connects the routers meet. */
 function meetingPlaces() {
-  return { taps: new Taps(), passedHttp: new PassedHttp(), sharedState: new SharedState() };
+  return {
+    taps: new Taps(),
+    passedHttp: new PassedHttp(),
+    sharedState: new SharedState(),
+    sharedStreams: new SharedStreams(),
+  };
 }
 
 function infoOf(configuration: ReloadableConfiguration): ModuleContext['engine'] {

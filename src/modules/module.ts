@@ -24,6 +24,7 @@ import type { PortSharing, Transport } from '../transport/transport.ts';
 import type { PassedHttp } from './passed-http.ts';
 import type { ReservedPaths } from './reserved-paths.ts';
 import type { SharedState } from './shared-state.ts';
+import type { SharedStreams } from './shared-streams.ts';
 import type { Taps } from './taps.ts';
 
 /** One entry of `modules/catalogue.ts`. */
@@ -62,6 +63,8 @@ export interface ModuleContext {
   readonly passedHttp: PassedHttp;
   /** For state that further routers of the process read and write. */
   readonly sharedState: SharedState;
+  /** For stream ports of further routers of the process. */
+  readonly sharedStreams: SharedStreams;
   readonly taps: Taps;
   readonly engine: EngineInfo;
   /** Runs work that must not block the router's thread. */

@@ -53,7 +53,9 @@ export interface StreamSubscriber {
 }
 
 export interface StreamSubscribers {
-  of(stream: string, group: string): readonly StreamSubscriber[];
+  /** On all routers. */
+  of(stream: string, group: string): Promise<readonly StreamSubscriber[]>;
+  count(stream: string, group: string): number;
   /** The groups that have any. */
   groups(): readonly { readonly stream: string; readonly group: string }[];
 }

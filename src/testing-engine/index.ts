@@ -19,6 +19,7 @@ import type { ModuleContext } from '../modules/module.ts';
 import { PassedHttp } from '../modules/passed-http.ts';
 import { ReservedPaths } from '../modules/reserved-paths.ts';
 import { SharedState } from '../modules/shared-state.ts';
+import { SharedStreams } from '../modules/shared-streams.ts';
 import { Taps } from '../modules/taps.ts';
 import { locateMembers } from '../protocol/frames/envelope.ts';
 import { LargeFrames } from '../router/calls/large-frames.ts';
@@ -128,6 +129,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Engi
     reservedPaths: new ReservedPaths(),
     passedHttp: new PassedHttp(),
     sharedState: new SharedState(),
+    sharedStreams: new SharedStreams(),
     processCounts: new ProcessCounts(),
     taps: new Taps(),
     engine: {

@@ -12,7 +12,7 @@ export interface SharedCount {
 /** Of a process with one router. */
 export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0 };
 
-const KINDS = ['calls', 'http connections', 'http requests'] as const;
+const KINDS = ['calls', 'http connections', 'http requests', 'stream connections', 'unread KiB of streams'] as const;
 /** Ports of workers beyond these count for each router. */
 const PORTS_MAX = 32;
 const COLUMNS = KINDS.length + PORTS_MAX;

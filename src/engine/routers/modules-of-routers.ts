@@ -7,21 +7,24 @@ import { httpDeclaration } from '../../modules/http/config.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
 import { otelDeclaration } from '../../modules/observability/config.ts';
 import { resolveTelemetry } from '../../modules/observability/settings.ts';
+import { streamDeclaration } from '../../modules/stream/config.ts';
 import { workerManagerDeclaration } from '../../modules/worker-manager/config.ts';
 
 /** A module that runs on every router, and whose port all of them share. */
 export interface RouterModule extends ModuleKey {
   readonly config: unknown;
   /** The name of its port among the listeners of the engine. */
-  readonly port: 'http' | 'workers';
+  readonly port: 'http' | 'workers' | 'streams';
 }
 
-/** The HTTP port, and the ports of workers. Those with `rbac` listen on the first router alone. */
+/** The HTTP port, the stream port, and the ports of workers. Those with `rbac` listen on the first router alone. */
 export function modulesOfRouters(config: LoadedConfig): RouterModule[] {
   const https = modulesOf(config, httpDeclaration);
+  const streams = modulesOf(config, streamDeclaration);
   const ports = modulesOf(config, workerManagerDeclaration);
   return [
     ...https.map(({ name, config: http }, nth) => ({ name, nth, config: http, port: 'http' as const })),
+    ...streams.map(({ name, config: stream }, nth) => ({ name, nth, config: stream, port: 'streams' as const })),
     ...ports
       .map(({ name, config: port }, nth) => ({ name, nth, config: port, port: 'workers' as const }))
       .filter(({ config: { rbac } }) => rbac === undefined),

@@ -23,7 +23,9 @@ import { PassedHttp } from '../../modules/passed-http.ts';
 import { plugIn, unplug } from '../../modules/plug-in.ts';
 import { ReservedPaths } from '../../modules/reserved-paths.ts';
 import { mustPassOn, SharedState } from '../../modules/shared-state.ts';
+import { SharedStreams } from '../../modules/shared-streams.ts';
 import { NOT_HEARD, stateFunctions } from '../../modules/state/functions.ts';
+import { HomeStreams } from '../../modules/stream/outlets/home-streams.ts';
 import { Taps } from '../../modules/taps.ts';
 import { LargeFrames } from '../../router/calls/large-frames.ts';
 import { loadOf, type RouterContext } from '../../router/context.ts';
@@ -77,6 +79,7 @@ class RouterOnThread {
   readonly #telemetry: ThreadTelemetry;
   readonly #collector: Collector;
   readonly #passOn: PassOn;
+  readonly #streams = new HomeStreams((message) => say({ kind: 'streams', message }));
   #modules: OwnModule[] = [];
   #stateStore: StoreClient | undefined;
   #prepared: { readonly number: number; commit(): void } | undefined;
@@ -115,6 +118,7 @@ class RouterOnThread {
       passedHttp: new PassedHttp(this.#passOn),
       processCounts,
       sharedState: new SharedState(),
+      sharedStreams: new SharedStreams(this.#streams),
       taps: new Taps(),
       engine: OF_HOME,
       threads: { own: createOwnThread, evaluateAlerts: async () => [] },
@@ -159,6 +163,8 @@ class RouterOnThread {
         return this.#telemetry.taken();
       case 'http':
         return this.#passOn.take(message.message);
+      case 'streams':
+        return this.#streams.take(message.message);
       case 'reconfigure':
         return void this.#reconfigure(message.number, message.key, message.config);
       case 'commit':

@@ -17,6 +17,8 @@ import { TakeOver } from '../../modules/http/passed/take-over.ts';
 import type { ListenerAddress, Reconfiguration } from '../../modules/module.ts';
 import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { SharedState } from '../../modules/shared-state.ts';
+import type { SharedStreams } from '../../modules/shared-streams.ts';
+import type { FromOutlet } from '../../modules/stream/outlets/messages.ts';
 import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import type { StoreRegistry } from '../../store/directory/registry.ts';
@@ -49,6 +51,8 @@ export interface RouterThreadsOptions {
   readonly stores: StoreRegistry;
   /** Of the state module of the first router. */
   readonly sharedState: SharedState;
+  /** The stream module of the first router. */
+  readonly sharedStreams: SharedStreams;
   /** A store of this process has failed. */
   readonly storeFailed: (reason: string) => void;
   /** The process has to end. */
@@ -147,6 +151,7 @@ class RouterThread {
   readonly #index: number;
   readonly #options: RouterThreadsOptions;
   readonly #takeOver: TakeOver;
+  #streams: ((message: FromOutlet) => void) | undefined;
   readonly #asked = new Map<number, (reason: string | undefined) => void>();
   #questions = 0;
   readonly #awaited = new Map<FromRouterThread['kind'], { resolve(): void; reject(error: Error): void }>();
@@ -240,6 +245,11 @@ class RouterThread {
         return this.#options.storeFailed(message.reason);
       case 'http':
         return this.#takeOver.take(message.message);
+      case 'streams':
+        this.#streams ??= this.#options.sharedStreams.owner?.connect((said) =>
+          this.#say({ kind: 'streams', message: said }),
+        );
+        return this.#streams?.(message.message);
       case 'reconfigured':
         this.#asked.get(message.number)?.(message.reason);
         return void this.#asked.delete(message.number);

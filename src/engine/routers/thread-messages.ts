@@ -8,6 +8,7 @@ import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import type { FromFirstRouter, ToFirstRouter } from '../../modules/http/passed/messages.ts';
+import type { FromOutlet, ToOutlet } from '../../modules/stream/outlets/messages.ts';
 import type { RouterLoad } from '../../router/context.ts';
 import type { RouterModule } from './modules-of-routers.ts';
 
@@ -45,6 +46,7 @@ export type ToRouterThread =
   /** A batch was taken. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'http'; readonly message: FromFirstRouter }
+  | { readonly kind: 'streams'; readonly message: ToOutlet }
   /** Prepares other settings of a module. */
   | { readonly kind: 'reconfigure'; readonly number: number; readonly key: ModuleKey; readonly config: unknown }
   /** Uses the settings that it prepared under this number. */
@@ -80,6 +82,7 @@ export type FromRouterThread =
   | { readonly kind: 'listening' }
   | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
   | { readonly kind: 'http'; readonly message: ToFirstRouter }
+  | { readonly kind: 'streams'; readonly message: FromOutlet }
   | { readonly kind: 'store failed'; readonly reason: string }
   /** Without `reason` it can use the new settings. */
   | { readonly kind: 'reconfigured'; readonly number: number; readonly reason?: string }

@@ -6,6 +6,7 @@
 
 import { type OriginRules, originOffence } from '../../core/access/origin.ts';
 import type { ConnectionLimits } from '../../core/limits/connection-limits.ts';
+import type { SharedCount } from '../../core/limits/process-counts.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/frames/subprotocols.ts';
 import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
@@ -25,6 +26,8 @@ export interface StreamAdmissionOptions {
   readonly trustedProxies: readonly string[];
   readonly authFunction: string | undefined;
   readonly limits: Pick<StreamLimits, keyof ConnectionLimits | 'perAddress' | 'authCalls' | 'askMs'>;
+  /** The connections of the port on all routers. */
+  readonly shared: SharedCount;
   /** A connection was admitted. */
   connected(socket: PeerSocket, client: AdmittedClient): SocketEvents;
 }
@@ -44,8 +47,8 @@ export class StreamAdmission {
 
   constructor(options: StreamAdmissionOptions) {
     this.#options = options;
-    const { clock, router: engine, limits, trustedProxies } = options;
-    this.#port = new PortAdmission({ clock, engine, limits, perAddress: limits.perAddress, trustedProxies });
+    const { clock, router: engine, limits, trustedProxies, shared } = options;
+    this.#port = new PortAdmission({ clock, engine, limits, perAddress: limits.perAddress, trustedProxies, shared });
   }
 
   /** Returns a function that stops it. */

@@ -6,6 +6,7 @@
 //   - A connection that is closed has no subscriptions.
 
 import { Refusal } from '../../core/calls/refusal.ts';
+import type { SharedCount } from '../../core/limits/process-counts.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
@@ -18,29 +19,29 @@ import {
 } from '../../router/session/housekeeping.ts';
 import type { PeerSocket, SocketEvents } from '../../transport/socket.ts';
 import type { StreamLimits } from '../module.ts';
-import type { StreamMessage, Tap } from '../taps.ts';
 import type { AdmittedClient } from './admission.ts';
 import { StreamConnection } from './connection.ts';
 import type { Feeds } from './feeds.ts';
-import type { JoinsAndLeaves } from './joins-and-leaves.ts';
 import { Batch, errorMessage, type MessageSubject, PONG, readClientMessage, unauthorizedMessage } from './messages.ts';
-import { Subscription } from './subscription.ts';
+import { Subscription, type SubscriptionGate } from './subscription.ts';
 import type { JoinRequest } from './target.ts';
 
 export interface ClientsOptions {
   readonly clock: Clock;
   readonly router: RouterPort;
   readonly limits: StreamLimits;
-  readonly joinsAndLeaves: JoinsAndLeaves;
+  readonly gate: SubscriptionGate;
+  /** Unread bytes of the clients of all routers, in KiB. */
+  readonly sharedUnread: SharedCount;
   readonly feeds: Feeds;
-  /** Receives what clients request. */
-  readonly tap: Tap<StreamMessage>;
   /** A connection has ended. */
   left(address: string): void;
 }
 
 /** Unread snapshots of one connection: the size of the longest, and some more. */
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
+
+const KIB = 1024;
 
 export class Clients {
   readonly #options: ClientsOptions;
@@ -147,7 +148,7 @@ export class Clients {
   }
 
   #join(connection: StreamConnection, request: JoinRequest): void {
-    const { limits, joinsAndLeaves, feeds, router, clock } = this.#options;
+    const { limits, gate, feeds, router, clock } = this.#options;
     connection.hasAsked = true;
     const subscriptions = this.#connections.get(connection);
     // The connection was closed while the message was on its way.
@@ -165,13 +166,12 @@ export class Clients {
       return;
     }
     const subscription = new Subscription(connection, request);
-    this.#show('join', subscription);
     subscriptions.set(subscription.id, subscription);
-    joinsAndLeaves.join(subscription, (isIn) => {
+    gate.join(subscription, (isIn) => {
       subscription.isIn = isIn;
       // Its client may have left while its handlers ran.
       if (subscription.state === 'ended') {
-        if (isIn) joinsAndLeaves.leave(subscription);
+        if (isIn) gate.leave(subscription);
       } else if (isIn) {
         feeds.open(subscription, request.since);
       } else {
@@ -188,20 +188,12 @@ export class Clients {
   }
 
   #leave(subscription: Subscription): void {
-    this.#show('leave', subscription);
     this.#forget(subscription);
     this.#options.feeds.close(subscription);
     // The group may be joined again while the close of its connection is on its way.
     if (!subscription.isIn) return;
     subscription.isIn = false;
-    this.#options.joinsAndLeaves.leave(subscription);
-  }
-
-  #show(event: 'join' | 'leave', { id, stream, group, item }: Subscription): void {
-    const { tap } = this.#options;
-    if (!tap.isWatched) return;
-    const body = Buffer.from(JSON.stringify({ type: event, subscription_id: id }));
-    tap.publish({ direction: 'inbound', stream, group, item, event, body, seq: undefined, receivers: 0 });
+    this.#options.gate.leave(subscription);
   }
 
   #forget(subscription: Subscription): void {
@@ -247,13 +239,21 @@ export class Clients {
     this.#checkUnread();
   }
 
-  /** Over the limit of the whole process, those with the most unread bytes are closed first, as many as necessary. */
+  /**
+   * Over the limit of the whole process, those with the most unread bytes are closed first, as many as necessary. Each
+   * router closes its share.
+   */
   #checkUnread(): void {
+    const { limits, sharedUnread } = this.#options;
     const unread = [...this.#connections.keys()]
       .filter(({ hasUnread }) => hasUnread)
       .map((connection) => ({ connection, bytes: connection.bufferedBytes }));
-    let excess = unread.reduce((sum, { bytes }) => sum + bytes, 0) - this.#options.limits.allBuffersBytes;
-    if (excess <= 0) return;
+    const own = unread.reduce((sum, { bytes }) => sum + bytes, 0);
+    sharedUnread.note(Math.ceil(own / KIB));
+    const all = own + sharedUnread.elsewhere * KIB;
+    let excess = (all - limits.allBuffersBytes) * (own / all);
+    // Nothing is unread: not a number.
+    if (!(excess > 0)) return;
     for (const { connection, bytes } of unread.sort((one, other) => other.bytes - one.bytes)) {
       this.#closeSlow(connection, bytes);
       excess -= bytes;

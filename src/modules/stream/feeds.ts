@@ -13,6 +13,7 @@
 import type { Clock } from '../../effects/clock.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { GroupRef, GroupWatcher, StoreEvent, StoreReply } from '../../store/thread/contract.ts';
+import { groupKey } from './group-key.ts';
 import { EventBatch } from './messages.ts';
 import type { Subscription } from './subscription.ts';
 import type { Since } from './target.ts';
@@ -54,7 +55,7 @@ export class Feeds {
 
   /** Subscribers of one group that are live or about to be. */
   subscribersOf(stream: string, group: string): ReadonlySet<Subscription> {
-    return this.#feeds.get(feedKey(stream, group))?.subscribers ?? NO_SUBSCRIBERS;
+    return this.#feeds.get(groupKey(stream, group))?.subscribers ?? NO_SUBSCRIBERS;
   }
 
   /** The groups that have subscribers. */
@@ -68,7 +69,7 @@ export class Feeds {
   /** Publishes events in the order of their numbers, whatever caused them. */
   publish(events: readonly StoreEvent[]): void {
     for (const event of events) {
-      const feed = this.#feeds.get(feedKey(event.path[0], event.path[1]));
+      const feed = this.#feeds.get(groupKey(event.path[0], event.path[1]));
       if (feed === undefined || event.seq <= feed.seq) continue;
       feed.seq = event.seq;
       if (feed.pending.push(event) > 1) continue;
@@ -78,7 +79,7 @@ export class Feeds {
 
   /** The subscriber gets the present content, then everything that happens. */
   open(subscription: Subscription, since: Since | undefined): void {
-    const key = feedKey(subscription.stream, subscription.group);
+    const key = groupKey(subscription.stream, subscription.group);
     let feed = this.#feeds.get(key);
     if (feed === undefined) {
       feed = { subscribers: new Set(), pending: [], seq: 0, unwatch: this.#watch(subscription) };
@@ -89,7 +90,7 @@ export class Feeds {
   }
 
   close(subscription: Subscription): void {
-    const key = feedKey(subscription.stream, subscription.group);
+    const key = groupKey(subscription.stream, subscription.group);
     const feed = this.#feeds.get(key);
     if (!feed?.subscribers.delete(subscription) || feed.subscribers.size > 0) return;
     this.#feeds.delete(key);
@@ -101,7 +102,7 @@ export class Feeds {
       { stream, group },
       {
         event: (event) => this.publish([event]),
-        reset: () => this.#reset(feedKey(stream, group)),
+        reset: () => this.#reset(groupKey(stream, group)),
       },
     );
   }
@@ -219,10 +220,6 @@ function positionIn(result: Uint8Array | undefined): Since {
 
 function isUnbroken(events: readonly StoreEvent[]): boolean {
   return events.every(({ seq }, index) => index === 0 || seq === (events[index - 1]?.seq ?? 0) + 1);
-}
-
-function feedKey(stream = '', group = ''): string {
-  return `${stream}\0${group}`;
 }
 
 const NO_SUBSCRIBERS: ReadonlySet<Subscription> = new Set();

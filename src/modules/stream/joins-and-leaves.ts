@@ -11,7 +11,8 @@ import type { Binding } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { trustedFirst } from '../../router/restricted/reach.ts';
-import type { Subscription } from './subscription.ts';
+import type { StreamMessage, Tap } from '../taps.ts';
+import type { Subscriber, SubscriptionGate } from './subscription.ts';
 import { JoinLeaveTriggers } from './triggers.ts';
 
 /** Not the start of new work, which a drain would refuse: every admitted subscription gets its leave event (T7). */
@@ -19,22 +20,25 @@ const END_DEPTH = 1;
 /** A client causes it, not a call within the engine. Such calls have the share of restricted connections. */
 const OUTSIDE = { depth: 0, isForRestricted: true };
 
-export class JoinsAndLeaves {
+export class JoinsAndLeaves implements SubscriptionGate {
   readonly joins = new JoinLeaveTriggers('stream:join', 'A client subscribes to a stream; may be refused.');
   readonly leaves = new JoinLeaveTriggers('stream:leave', 'A subscription to a stream has ended.');
   readonly #router: RouterPort;
   readonly #logger: Logger;
   readonly #askMsMax: number;
+  readonly #tap: Tap<StreamMessage>;
 
   /** `askMsMax`: the time limit of each handler of a join. */
-  constructor(router: RouterPort, logger: Logger, askMsMax: number) {
+  constructor(router: RouterPort, logger: Logger, askMsMax: number, tap: Tap<StreamMessage>) {
+    this.#tap = tap;
     this.#router = router;
     this.#logger = logger;
     this.#askMsMax = askMsMax;
   }
 
   /** `done` is called once, at once or later, with whether every handler admitted the subscription. */
-  join(subscription: Subscription, done: (isIn: boolean) => void): void {
+  join(subscription: Subscriber, done: (isIn: boolean) => void): void {
+    this.#show('join', subscription);
     const bindings = distinctBindings(trustedFirst(this.joins.matching(subscription.stream)));
     if (bindings.length === 0) {
       done(true);
@@ -53,10 +57,18 @@ export class JoinsAndLeaves {
   }
 
   /** Handlers of one subscription are called in order; no caller waits for them. */
-  leave(subscription: Subscription): void {
+  leave(subscription: Subscriber): void {
+    this.#show('leave', subscription);
     const bindings = this.leaves.matching(subscription.stream);
     if (bindings.length === 0) return;
     this.#router.fire(bindings, Payload.ofText(eventPayload(subscription)), { depth: END_DEPTH }, subscription.id);
+  }
+
+  /** For watchers of the stream server as a whole. */
+  #show(event: 'join' | 'leave', { id, stream, group, item }: Subscriber): void {
+    if (!this.#tap.isWatched) return;
+    const body = Buffer.from(JSON.stringify({ type: event, subscription_id: id }));
+    this.#tap.publish({ direction: 'inbound', stream, group, item, event, body, seq: undefined, receivers: 0 });
   }
 
   #ask(binding: Binding, payload: Payload, done: (isIn: boolean) => void): void {
@@ -90,7 +102,7 @@ export class JoinsAndLeaves {
   }
 }
 
-function eventPayload({ id, stream, group, item, context }: Subscription): RawJson {
+function eventPayload({ id, stream, group, item, context }: Subscriber): RawJson {
   const subject = {
     subscription_id: id,
     stream_name: stream,

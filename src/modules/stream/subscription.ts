@@ -11,12 +11,28 @@
 //   - Nothing is kept for it in its connection's backlog while it is `reading`: what it reads begins before that.
 
 import type { RawJson } from '../../protocol/json/byte-string.ts';
-import type { StoreEvent } from '../../store/thread/contract.ts';
+import type { GroupRef, StoreEvent } from '../../store/thread/contract.ts';
 import type { StreamConnection } from './connection.ts';
 import type { EventBatch } from './messages.ts';
 import type { JoinRequest, Since } from './target.ts';
 
-export class Subscription {
+/** What others than its connection need to know of it. */
+export interface Subscriber extends GroupRef {
+  readonly id: string;
+  readonly item: string | undefined;
+  /** From the auth function, for handlers of joins and leaves. */
+  readonly context: RawJson;
+}
+
+/** Decides who may subscribe. */
+export interface SubscriptionGate {
+  /** `done` is called once, at once or later. */
+  join(subscription: Subscriber, done: (isIn: boolean) => void): void;
+  /** Called once for each that was admitted. */
+  leave(subscription: Subscriber): void;
+}
+
+export class Subscription implements Subscriber {
   readonly id: string;
   readonly connection: StreamConnection;
   readonly stream: string;

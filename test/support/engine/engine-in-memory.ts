@@ -13,6 +13,7 @@ import { PassedHttp } from '../../../src/modules/passed-http.ts';
 import { plugIn } from '../../../src/modules/plug-in.ts';
 import { ReservedPaths } from '../../../src/modules/reserved-paths.ts';
 import { SharedState } from '../../../src/modules/shared-state.ts';
+import { SharedStreams } from '../../../src/modules/shared-streams.ts';
 import { Taps } from '../../../src/modules/taps.ts';
 import { SUBPROTOCOL_JSON, type Subprotocol } from '../../../src/protocol/frames/subprotocols.ts';
 import type { BuiltinDefinition } from '../../../src/router/builtin.ts';
@@ -165,6 +166,7 @@ export class EngineInMemory {
       reservedPaths: new ReservedPaths(),
       passedHttp: new PassedHttp(),
       sharedState: new SharedState(),
+      sharedStreams: new SharedStreams(),
       processCounts: new ProcessCounts(),
       taps: new Taps(),
       engine: {

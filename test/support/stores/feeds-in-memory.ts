@@ -1,5 +1,6 @@
 // The path of events to subscribers, with a store that answers when the test asks it to, and sockets without a network.
 
+import { NOT_SHARED } from '../../../src/core/limits/process-counts.ts';
 import { Clients } from '../../../src/modules/stream/clients.ts';
 import { Feeds } from '../../../src/modules/stream/feeds.ts';
 import { JoinsAndLeaves } from '../../../src/modules/stream/joins-and-leaves.ts';
@@ -40,14 +41,14 @@ export class FeedsInMemory {
       overflowed: (subscription) => this.clients.overflowed(subscription),
       heldMax: { bytesMax: limits.outboundBufferBytes, messagesMax: limits.outboundMessages },
     });
-    this.joinsAndLeaves = new CountedJoinsAndLeaves(router, logger, limits.askMs);
+    this.joinsAndLeaves = new CountedJoinsAndLeaves(router, logger, limits.askMs, new Tap());
     this.clients = new Clients({
       clock,
       router,
       limits,
-      joinsAndLeaves: this.joinsAndLeaves,
+      gate: this.joinsAndLeaves,
       feeds: this.feeds,
-      tap: new Tap(),
+      sharedUnread: NOT_SHARED,
       left: () => {},
     });
   }

@@ -18,8 +18,9 @@ export function streamYaml(config = '', top = '', store = IN_MEMORY): string {
   return `drain_timeout_ms: 500\n${top}\n${ONE_PORT}${module}`;
 }
 
-export async function startStreamEngine(config = '', top = '', clock?: Clock): Promise<StreamEngine> {
-  const engine = await startTestEngine({ yaml: streamYaml(config, top), ...(clock && { clock }) });
+export async function startStreamEngine(config = '', top = '', clock?: Clock, threads?: number): Promise<StreamEngine> {
+  const parts = { ...(clock && { clock }), ...(threads !== undefined && { threads }) };
+  const engine = await startTestEngine({ yaml: streamYaml(config, top), ...parts });
   const [, streams] = engine.urls;
   if (streams === undefined) throw new Error('The engine has no stream server');
   return { ...engine, streams };

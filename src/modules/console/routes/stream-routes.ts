@@ -32,7 +32,6 @@ export function streamRoutes(context: ConsoleContext): readonly Route[] {
 
 function listRoutes(context: ConsoleContext): readonly Route[] {
   const { builtIns, module } = context;
-  const subscribers = (stream: string, group: string) => module.taps.streamSubscribers?.of(stream, group) ?? [];
   return [
     reading('GET /streams', validateStreamsQuery, async ({ query }) => {
       const rows = (await listStreams(context))
@@ -53,11 +52,13 @@ function listRoutes(context: ConsoleContext): readonly Route[] {
       const last = page.next_cursor === null ? undefined : page.items.at(-1);
       const empty = subscribed.map(({ group }) => group).filter((group) => isBetween(group, after, last));
       const groups = [...new Set([...page.items, ...empty])].sort(byBytes);
-      return { ...page, items: groups.map((group) => ({ group, subscribers: subscribers(name(0), group).length })) };
+      const subscribers = (group: string): number => module.taps.streamSubscribers?.count(name(0), group) ?? 0;
+      return { ...page, items: groups.map((group) => ({ group, subscribers: subscribers(group) })) };
     }),
-    reading('GET /streams/{stream}/{group}/subscribers', validateListQuery, ({ name, query }) => {
+    reading('GET /streams/{stream}/{group}/subscribers', validateListQuery, async ({ name, query }) => {
       if (!builtIns.has('stream::list')) return builtIns.text('stream::list', {}).then(() => pageOf([], query, {}));
-      const rows = subscribers(name(0), name(1)).map((one) => ({
+      const subscribers = (await module.taps.streamSubscribers?.of(name(0), name(1))) ?? [];
+      const rows = subscribers.map((one) => ({
         id: one.id,
         address: one.address,
         since: one.sinceMs,
@@ -128,7 +129,7 @@ export async function listStreams({
     groups: groups.size,
     first_groups: [...groups].slice(0, GROUPS_NAMED),
     type: SYSTEM.test(id) ? 'system' : 'user',
-    subscribers: [...groups].reduce((sum, group) => sum + (subscribers?.of(id, group).length ?? 0), 0),
+    subscribers: [...groups].reduce((sum, group) => sum + (subscribers?.count(id, group) ?? 0), 0),
   }));
 }
 
