@@ -24,6 +24,11 @@ export function workersElsewhere(router: Port, filter: object): Promise<WorkersE
   return router.askRouters(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
 }
 
+/** Those of the other routers of this process. `undefined`: there are none. */
+export function workersOfRouters(router: Port): Promise<WorkersElsewhere> | undefined {
+  return router.askRouters(WORKERS_LIST, Payload.ofText(rawJson({})), true)?.then(readWorkers);
+}
+
 function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
   const workers = answers.parts.flatMap(({ engine, isRouter, json }) => {
     const answer = parsed(json);

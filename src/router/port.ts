@@ -118,9 +118,9 @@ export class RouterPort {
     return askAll(this.#context, [...this.#context.remoteEngines], functionId, payload);
   }
 
-  /** The same of the other routers of this process, too: what only the router of a connection knows. */
-  askRouters(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
-    return askAll(this.#context, allOthers(this.#context), functionId, payload);
+  /** The same of the other routers of this process, too, or of these `only`: what a router knows of its connections. */
+  askRouters(id: string, payload: Payload | undefined, only = false): Promise<AnswersOfEngines> | undefined {
+    return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
   }
 
   /** Asks that engine; `undefined`: there is none with this id. */

@@ -180,7 +180,10 @@ export class RouterMesh {
       case 'turn':
         return this.#takeTurn(peer, message);
       case 'worker':
+        this.#options.context.workerChanges++;
         return noteWorker(peer.engine, message);
+      case 'handed':
+        return peer.engine.nameWorker(message.slot, message.generation, message.worker);
       case 'reservation':
         return reserve(this.#options.context, message.of, message.name);
       case 'verdict':

@@ -8,6 +8,7 @@ export type RouterMessage =
   | RouterSeen
   | RouterTurn
   | RouterWorker
+  | RouterHanded
   | RouterReservation
   | RouterVerdict
   | ModulesOfHome;
@@ -48,6 +49,14 @@ export interface RouterWorker {
   /** Absent: it is gone. */
   readonly name?: string;
   readonly address?: string;
+}
+
+/** A call of the router that gets this has gone to that worker. */
+export interface RouterHanded {
+  readonly kind: 'handed';
+  readonly slot: number;
+  readonly generation: number;
+  readonly worker: string;
 }
 
 /** A trusted connection uses the name: no restricted one may take it. */

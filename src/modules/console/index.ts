@@ -46,7 +46,7 @@ class ConsoleModule implements EngineModule {
   }
 
   async start(): Promise<void> {
-    this.#stopLooking = this.#context.clock.every(HISTORY_INTERVAL_MS, () => this.#console.history.look());
+    this.#stopLooking = this.#context.clock.every(HISTORY_INTERVAL_MS, () => void this.#console.history.look());
     this.#live.start();
   }
 

@@ -31,6 +31,8 @@ export interface RelayedOrigin {
   readonly for?: ForwardedFor;
   /** Of a router thread: the call becomes a job. */
   readonly enqueue?: EnqueueAction;
+  /** Of a router thread: it wants to know which worker gets the call. */
+  readonly names_worker?: true;
 }
 
 /** The connection that called a function of the engine on another router of the process. */
@@ -50,6 +52,7 @@ export interface RelayedCall extends CallOrder {
   readonly isInternal?: boolean | undefined;
   readonly forwardedFor?: ForwardedFor | undefined;
   readonly enqueue?: EnqueueAction | undefined;
+  readonly handed?: ((workerName: string) => void) | undefined;
 }
 
 export class RemoteEngine implements Executor, Reachable {
@@ -73,6 +76,8 @@ export class RemoteEngine implements Executor, Reachable {
   /** Names that were sent in this session. */
   readonly #numbers = new Map<string, number>();
   readonly #compact: CompactPayloads;
+  /** Who wants to know which worker of the other router gets a call; by slot. */
+  readonly #wanted = new Map<number, { readonly generation: number; handed(workerName: string): void }>();
   /** By number, the shapes that were sent in this session. */
   #sentShapes: Uint8Array | undefined;
 
@@ -129,6 +134,8 @@ export class RemoteEngine implements Executor, Reachable {
   sendCall(functionId: string, slot: number, generation: number, request: RelayedCall): boolean {
     const frames = this.#link?.open();
     if (frames === undefined) return false;
+    const { handed } = request;
+    if (this.isRouter && handed !== undefined) this.#wanted.set(slot, { generation: generation >>> 0, handed });
     frames.call({
       idLow: slot,
       idHigh: generation,
@@ -138,7 +145,7 @@ export class RemoteEngine implements Executor, Reachable {
       metadata: sentForm(request.metadata),
       traceparent: request.traceparent,
       baggage: request.baggage,
-      extra: originOf(request),
+      extra: originOf(request, this.isRouter && handed !== undefined),
       payload: sentForm(request.data),
     });
     return true;
@@ -155,6 +162,14 @@ export class RemoteEngine implements Executor, Reachable {
   /** To another router of this process. */
   sendControl(text: RawJson): void {
     this.#link?.open()?.control(text);
+  }
+
+  /** The other router has handed a call to that worker. It says so before it sends the result. */
+  nameWorker(slot: number, generation: number, worker: string): void {
+    const wanted = this.#wanted.get(slot);
+    if (wanted === undefined || wanted.generation !== generation) return;
+    this.#wanted.delete(slot);
+    wanted.handed(worker);
   }
 
   /** About an end of a channel that lies on one of the two engines. */
@@ -198,11 +213,11 @@ function unreadableAnswer(payload: Payload): Payload | undefined {
   return outcomeOf(unreadablePayload('the answer of the function', payload)).error;
 }
 
-function originOf(request: RelayedCall): RawJson | undefined {
+function originOf(request: RelayedCall, namesWorker: boolean): RawJson | undefined {
   const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal, forwardedFor } = request;
   const isRestricted = isForRestricted === true || rights !== undefined;
   const isPlain = trigger === undefined && !isTrustedWork && !isRestricted && !isFromOutside && !isJob && !isInternal;
-  if (isPlain && forwardedFor === undefined) return undefined;
+  if (isPlain && forwardedFor === undefined && !namesWorker) return undefined;
   const origin: RelayedOrigin = {
     ...(trigger !== undefined && { trigger: { type: trigger.type, id: trigger.id } }),
     ...(isTrustedWork === true && { is_trusted_work: true }),
@@ -212,6 +227,7 @@ function originOf(request: RelayedCall): RawJson | undefined {
     ...(isInternal === true && { is_internal: true }),
     ...(forwardedFor !== undefined && { for: forwardedFor }),
     ...(request.enqueue !== undefined && { enqueue: request.enqueue }),
+    ...(namesWorker && { names_worker: true }),
   };
   return rawJson(origin);
 }

@@ -68,7 +68,10 @@ export class ServeFrames implements BatchVisitor {
       const refusal = new Refusal('BAD_REQUEST', `The origin of the call of ${functionId} cannot be read`);
       return refuse(context, caller, 0, functionId, refusal);
     }
-    const { idLow } = header;
+    const { idLow, idHigh } = header;
+    const nameWorker = (worker: string): void => {
+      this.#engine.sendControl(rawJson({ kind: 'handed', slot: idLow, generation: idHigh >>> 0, worker }));
+    };
     const request: CallRequest = {
       functionId,
       data: this.#payload(flags, header.payloadStart, header.payloadEnd),
@@ -93,6 +96,7 @@ export class ServeFrames implements BatchVisitor {
       isJob: origin.is_job,
       isInternal: origin.is_internal,
       forwardedFor: origin.for,
+      handed: origin.names_worker === true && this.#engine.isRouter ? nameWorker : undefined,
     };
     if (origin.enqueue === undefined) invoke(context, request);
     else deliver(context, request, origin.enqueue);

@@ -8,7 +8,7 @@ import { ask, askJson, type HttpEngine, startHttpEngine } from '../../support/cl
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
-import { LiveClient } from '../../support/telemetry/console-engine.ts';
+import { consoleCall, consoleReply, LiveClient } from '../../support/telemetry/console-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** Enough that each of two routers has some of the connections. */
@@ -70,6 +70,28 @@ test('[RO13] the paths of the engine and of the console speak for the whole proc
   for (const { body } of lists) expect(body).toMatchObject({ total: CONNECTIONS });
   const missing = await onManyConnections(() => askJson(engine, '/nowhere'));
   for (const { body } of missing) expect(body).toMatchObject({ error: { code: 'NOT_FOUND' } });
+});
+
+test('[RO8] the console knows the workers of every router, and which of them ran a call', async () => {
+  await using engine = await startHttpEngine('', { threads: 2, workers: ['{name: svc-console-api}'] });
+  const workers = await Promise.all(Array.from({ length: CONNECTIONS }, () => RawWorker.connect(engine.url)));
+  for (const [at, worker] of workers.entries()) {
+    await worker.serve(`f::${at}`, () => at);
+    await worker.call('engine::workers::register', { name: `worker ${at}` });
+  }
+  expect((await consoleCall(engine, 'GET /status')).counts).toMatchObject({
+    workers: CONNECTIONS,
+    workers_active: CONNECTIONS,
+  });
+  for (const at of workers.keys()) {
+    const body = { function_id: `f::${at}`, payload: {} };
+    const { headers, text } = await consoleReply(engine, 'POST /invoke', { body });
+    expect([text, headers['x-svc-worker']]).toEqual([`${at}`, encodeURIComponent(`worker ${at}`)]);
+    const { history } = await consoleCall(engine, 'GET /workers/{id}', { path: [`worker ${at}`] });
+    expect(history.map(({ event }) => event)).toEqual(['connected']);
+  }
+  for (const one of workers) one.close();
+  await waitFor('all have left', async () => (await consoleCall(engine, 'GET /status')).counts.workers === 0);
 });
 
 test('[RO13] a live socket of the console is served whichever router accepted it', async () => {

@@ -200,7 +200,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 
 async function workerRows({ module, history, workerFigures }: ConsoleContext): Promise<WorkerRow[]> {
   const { router, version, modulesHealth } = module;
-  history.look();
+  await history.look();
   const metrics = await workerFigures.get();
   const elsewhere = await workersElsewhere(router, {});
   const own = router.workers().map((session) => router.workerRow(session));

@@ -1,6 +1,7 @@
 // The engine's configuration, and the engine as a whole: its parts, their health, and how many objects of each kind
 // there are.
 
+import type { WorkerRow } from '../../../console/api/registry.ts';
 import type { AbsentModule, Counts, Status, TelemetryFlags } from '../../../console/api/system.ts';
 import { areScarce } from '../../../effects/open-files.ts';
 import { validateNoQuery } from '../../../generated/console-requests.ts';
@@ -83,19 +84,24 @@ export function overloadOf({ module: { router, openFiles } }: Pick<ConsoleContex
 }
 
 /** Counts that need a store are `null` where that store is missing. */
-export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'module'>): Promise<Counts> {
+export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'module' | 'history'>): Promise<Counts> {
   const { router } = context.module;
   const triggers = [...router.triggers()];
   const workers = router.workers();
   const [streams, queues] = await Promise.all([
     listStreams(context).catch(() => undefined),
     listQueues(context).catch(() => undefined),
+    context.history.look(),
   ]);
+  const { elsewhere } = context.history;
+  const isActive = ({ status, functions }: WorkerRow): boolean => status !== 'draining' && functions.length > 0;
   return {
     functions: [...router.functions()].filter((entry) => entry.kind === 'worker' && !isMarkedInternal(entry)).length,
     triggers: triggers.length,
-    workers: workers.length,
-    workers_active: workers.filter(({ isAccepting, functions }) => isAccepting && functions.size > 0).length,
+    workers: workers.length + elsewhere.length,
+    workers_active:
+      workers.filter(({ isAccepting, functions }) => isAccepting && functions.size > 0).length +
+      elsewhere.filter(isActive).length,
     streams: streams?.filter(({ type }) => type === 'user').length ?? null,
     queues: queues?.length ?? null,
     dead_letters: queues?.reduce((sum, { dead }) => sum + dead, 0) ?? null,

@@ -7,11 +7,14 @@
 
 import type { WorkerEvent, WorkerRow } from '../../../console/api/registry.ts';
 import type { RouterPort } from '../../../router/port.ts';
+import { workersOfRouters } from '../../workers-elsewhere.ts';
 import { workerRowOf } from '../routes/rows.ts';
 
 const KEPT_MS = 3_600_000;
 const EVENTS_MAX = 5_000;
 const GONE_MAX = 1_000;
+
+const LOOKED = Promise.resolve();
 
 interface NamedEvent extends WorkerEvent {
   readonly name: string;
@@ -25,20 +28,48 @@ export class WorkerHistory {
   readonly #gone = new Map<string, WorkerRow>();
   readonly #connects = new Map<string, number>();
   #version = -1;
+  #elsewhere: readonly WorkerRow[] = [];
+  #looking: Promise<void> | undefined;
 
   constructor(router: RouterPort) {
     this.#router = router;
   }
 
-  look(): void {
+  /** Workers of the other routers of this process, at the last look. */
+  get elsewhere(): readonly WorkerRow[] {
+    return this.#elsewhere;
+  }
+
+  look(): Promise<void> {
     const router = this.#router;
-    const atMs = router.nowMs;
-    this.#forget(atMs - KEPT_MS);
-    if (router.registryVersion === this.#version) return;
-    this.#version = router.registryVersion;
-    const present = new Map(
-      router.workers().map((session) => [session.workerId, workerRowOf(router.workerRow(session))] as const),
-    );
+    this.#forget(router.nowMs - KEPT_MS);
+    if (this.#looking !== undefined) return this.#looking;
+    const version = router.registryVersion;
+    if (version === this.#version) return LOOKED;
+    const asked = workersOfRouters(router);
+    if (asked === undefined) {
+      this.#version = version;
+      this.#lookAt([]);
+      return LOOKED;
+    }
+    this.#looking = asked.then(({ workers, missing_engines: missing }) => {
+      this.#looking = undefined;
+      // A router that did not answer is asked at the next look.
+      if (missing !== undefined) return;
+      this.#version = version;
+      this.#lookAt(workers.map(workerRowOf));
+    });
+    return this.#looking;
+  }
+
+  #lookAt(elsewhere: readonly WorkerRow[]): void {
+    this.#elsewhere = elsewhere;
+    const own = this.#router.workers().map((session) => workerRowOf(this.#router.workerRow(session)));
+    this.#compare(new Map([...own, ...elsewhere].map((row) => [row.id, row] as const)));
+  }
+
+  #compare(present: Map<string, WorkerRow>): void {
+    const atMs = this.#router.nowMs;
     for (const [id, row] of present) {
       if (!this.#present.has(id))
         this.#add({ at: row.connected_at, event: 'connected', worker_id: id, name: row.name });
