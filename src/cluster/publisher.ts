@@ -115,14 +115,13 @@ export class Publisher {
     return { ...owner, ...registration, ...textOf('metadata', metadata), ...order };
   }
 
-  #shownOwner({ owner, type }: Binding): Pick<TriggerValue, 'owner' | 'sdk' | 'durable'> | undefined {
+  #shownOwner({ owner }: Binding): Pick<TriggerValue, 'owner' | 'sdk' | 'durable'> | undefined {
     if (owner instanceof Session) {
       return owner.access === undefined ? { owner: owner.workerId, sdk: owner.isOwnSdk } : undefined;
     }
-    if (owner !== undefined || this.#options.isImmediate !== true) return undefined;
-    const provider = this.#options.context.triggers.type(type)?.provider;
-    const isOnEveryRouter = provider?.kind === 'module' && provider.module.isOnEveryRouter;
-    return isOnEveryRouter ? { owner: '', sdk: false, durable: true } : undefined;
+    // The provider of its type may be on any router of the process, also one that comes later.
+    const isDurable = owner === undefined && this.#options.isImmediate === true;
+    return isDurable ? { owner: '', sdk: false, durable: true } : undefined;
   }
 
   #typeValue(id: string): TriggerTypeValue | undefined {

@@ -58,6 +58,8 @@ export interface ModulesElsewhere {
   /** The answer of those of all routers to the new configuration. */
   reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration>;
   remove(key: ModuleKey): void;
+  /** Resolves when they have done what they were asked to. */
+  flush(): Promise<void>;
 }
 
 export class ModuleSet {
@@ -137,7 +139,12 @@ export class ModuleSet {
     }
     const answer = await running?.module.reconfigure?.(listed.config);
     if (answer === undefined) return { ok: false, reason: 'it can only change with a new start of the engine' };
-    const others = answer.ok ? await this.others?.reconfigure(key, listed.config) : undefined;
+    return await this.#askOthers(key, listed.config, answer);
+  }
+
+  /** The answer of all routers, where that of this one is known. */
+  async #askOthers(key: ModuleKey, config: unknown, answer: Reconfiguration): Promise<Reconfiguration> {
+    const others = answer.ok ? await this.others?.reconfigure(key, config) : undefined;
     if (!answer.ok || others === undefined) return answer;
     if (!others.ok) return others;
     return {
@@ -155,9 +162,12 @@ export class ModuleSet {
   ): Promise<readonly { readonly name: string; readonly answer: Reconfiguration }[]> {
     const asked = changed.map((key) => this.#at(key));
     const others = this.#running.filter((running) => !asked.includes(running));
-    const answers = others.map(async ({ name, module }) => {
+    const answers = others.map(async (running) => {
+      const { name, module, config } = running;
       const answer = await module.refresh?.();
-      return answer === undefined ? [] : [{ name, answer }];
+      if (answer === undefined) return [];
+      const nth = this.#running.filter((one) => one.name === name).indexOf(running);
+      return [{ name, answer: await this.#askOthers({ name, nth }, config, answer) }];
     });
     return (await Promise.all(answers)).flat();
   }
@@ -196,6 +206,11 @@ export class ModuleSet {
   #assertFree({ name }: ListedModule, module: EngineModule): void {
     const offence = plugInOffence(this.#context, module);
     if (offence !== undefined) throw new StartError(78, `${name} cannot be started: ${offence}`);
+  }
+
+  /** Resolves when all routers use what was committed. */
+  async settled(): Promise<void> {
+    await this.others?.flush();
   }
 
   async remove(keys: readonly ModuleKey[]): Promise<void> {

@@ -194,6 +194,7 @@ export class ReloadableConfiguration implements RunningConfiguration {
     }
     for (const commit of commits) commit();
     await modules.remove(removed);
+    await modules.settled();
     return [];
   }
 

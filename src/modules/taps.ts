@@ -1,6 +1,6 @@
 // Lets other modules watch what a module does. Without a watcher no item is built, and the check costs one comparison.
 
-import type { TelemetryBatch } from '../core/telemetry/records/intake.ts';
+import type { SourceGauges, TelemetryBatch } from '../core/telemetry/records/intake.ts';
 import type { StoreEvent } from '../store/thread/contract.ts';
 
 export class Tap<T> {
@@ -66,6 +66,8 @@ export class Taps {
   readonly streams = new Tap<StreamMessage>();
   /** What further routers of this process observed. */
   readonly batches = new Tap<TelemetryBatch>();
+  /** What connections of further routers reported about their processes; absent: there are none. */
+  noteGaugesOfOthers: ((gauges: readonly SourceGauges[]) => void) | undefined;
   /** Resolves when what they have observed up to now has come; absent: there are none. */
   flushOthers: (() => Promise<void>) | undefined;
   /** Absent without a stream server. */

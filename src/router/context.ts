@@ -62,6 +62,8 @@ export interface CallRequest extends CallOrder {
   readonly isJob?: boolean | undefined;
   /** The other routers of the process were asked: none of them offers the function. */
   readonly isUnknownElsewhere?: boolean | undefined;
+  /** It waited for workers that were moving here. */
+  readonly hasWaitedForMoves?: boolean | undefined;
   /** The engine of the cluster that passed it on, because a worker of this one offers the function. */
   readonly relayedBy?: string | undefined;
   /** The connection of that router of the process which calls a function of the engine. */
@@ -134,6 +136,8 @@ export interface RouterContext {
   whenOthersKnow: ((then: () => void) => void) | undefined;
   /** Calls back when every other router has handled what had arrived there; absent: there are none. */
   afterTurnOfOthers: ((then: () => void) => void) | undefined;
+  /** Workers that move here from another router or engine, and whose registrations wait for its answer. */
+  readonly moves: Set<{ readonly engine: RemoteEngine; readonly done: Promise<void> }>;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */

@@ -452,8 +452,9 @@ export class RouterPort {
       throw new Refusal('BAD_REQUEST', text);
     }
     const { binding, refusal } = bind(context, request);
-    const isJudgedByWorker = providerOf(context, binding)?.kind === 'worker';
-    const verdict = refusal ?? (isJudgedByWorker ? await this.#waitForVerdict(binding.id) : undefined);
+    const provider = providerOf(context, binding);
+    const isHere = provider?.kind === 'worker' || (provider?.kind === 'engine' && provider.engine.isRouter === true);
+    const verdict = refusal ?? (isHere ? await this.#waitForVerdict(binding.id) : undefined);
     if (verdict === undefined) return binding.id;
     context.triggers.remove(binding);
     throw verdict;

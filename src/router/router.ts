@@ -235,11 +235,16 @@ export class Router {
 
   /** After its ping a connection relies on what it registered: every router knows it by then. */
   #pong(session: Session): void {
-    const { whenOthersKnow } = this.context;
-    if (whenOthersKnow === undefined) return session.send({ type: 'pong' });
-    whenOthersKnow(() => {
+    const { whenOthersKnow, moves } = this.context;
+    // Its registrations wait for its old engine.
+    if (session.heldRegistrations !== undefined) {
+      return void Promise.all([...moves].map(({ done }) => done)).then(() => this.#pong(session));
+    }
+    const answer = (): void => {
       if (session.state !== 'closed') session.send({ type: 'pong' });
-    });
+    };
+    if (whenOthersKnow === undefined) answer();
+    else whenOthersKnow(answer);
   }
 
   /** The sender claims to be the same worker as an earlier connection: that one is ended first (wire 1.9). */

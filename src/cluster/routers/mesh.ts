@@ -11,9 +11,10 @@ import type { RouterContext } from '../../router/context.ts';
 import { reserve } from '../../router/registrations/functions.ts';
 import { settleCallsOf } from '../../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../../router/remote/remote-engine.ts';
+import { RemoteOwner } from '../../router/remote/remote-owner.ts';
 import { RunPlace } from '../../router/remote/run-place.ts';
 import { ServeFrames } from '../../router/remote/serve-frames.ts';
-import { adoptVerdict } from '../../router/triggers/triggers.ts';
+import { adoptVerdict, noteVerdict } from '../../router/triggers/triggers.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';
@@ -187,7 +188,7 @@ export class RouterMesh {
       case 'reservation':
         return reserve(this.#options.context, message.of, message.name);
       case 'verdict':
-        return this.#takeVerdict(message.id, message.error);
+        return this.#takeVerdict(peer, message.id, message.error);
       case 'modules':
         this.#modules?.adopt(message);
         return this.#haveModules();
@@ -212,9 +213,16 @@ export class RouterMesh {
     });
   }
 
-  #takeVerdict(id: string, error: string): void {
-    const binding = this.#options.context.triggers.binding(id);
-    if (binding !== undefined) adoptVerdict(binding, asRawJson(textToByteString(error)));
+  #takeVerdict({ engine }: Peer, id: string, text: string | undefined): void {
+    const { context } = this.#options;
+    const binding = context.triggers.binding(id);
+    const error = text === undefined ? undefined : asRawJson(textToByteString(text));
+    context.verdicts.get(id)?.(error);
+    if (binding === undefined) return;
+    // The router of its owner reports what it knows.
+    const isKnownThere = binding.owner instanceof RemoteOwner && binding.owner.engine === engine;
+    if (isKnownThere) noteVerdict(binding, error);
+    else adoptVerdict(context, binding, error);
   }
 
   #put(key: string, value: string): number {

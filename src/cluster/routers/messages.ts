@@ -66,11 +66,12 @@ export interface RouterReservation {
   readonly name: string;
 }
 
-/** The provider of its type has refused a trigger of the router that gets this. */
+/** What the provider of its type says about a trigger of the router that gets this. */
 export interface RouterVerdict {
   readonly kind: 'verdict';
   readonly id: string;
-  readonly error: string;
+  /** Absent: it is accepted. */
+  readonly error?: string;
 }
 
 /** Everything that the modules of the first router offer, each time in full. */

@@ -39,6 +39,8 @@ export interface TriggerType<E extends Executor, M> {
 /** Another engine of the cluster whose worker provides a type. It hands the bindings to that worker. */
 export interface ProvidingEngine {
   readonly id: string;
+  /** It is another router of this process. */
+  readonly isRouter?: boolean;
 }
 
 export interface RemoteType {
@@ -212,7 +214,8 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
   add(binding: NewBinding<O>): { added: TriggerBinding<O>; replaced: TriggerBinding<O> | undefined } {
     this.#version++;
     const replaced = this.#bindings.get(binding.id);
-    if (replaced !== undefined) this.remove(replaced);
+    if (replaced?.owner === binding.owner && replaced !== undefined) this.#detach(replaced);
+    else if (replaced !== undefined) this.remove(replaced);
     const added: TriggerBinding<O> = {
       order: undefined,
       ...binding,
@@ -234,11 +237,15 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
 
   remove(binding: TriggerBinding<O>): void {
     this.#version++;
+    this.#detach(binding);
+    this.onBindingChanged?.(binding);
+  }
+
+  #detach(binding: TriggerBinding<O>): void {
     if (this.#bindings.get(binding.id) === binding) this.#bindings.delete(binding.id);
     this.#byType.remove(binding.type, binding);
     this.#byFunction.remove(binding.functionId, binding);
     this.#byOwner.remove(binding.owner, binding);
-    this.onBindingChanged?.(binding);
   }
 
   /** Everything that the executor owns or provides leaves, in one step (W2). Returns its own bindings. */

@@ -82,7 +82,8 @@ class RouterOnThread {
   readonly #streams = new HomeStreams((message) => say({ kind: 'streams', message }));
   #modules: OwnModule[] = [];
   #stateStore: StoreClient | undefined;
-  #prepared: { readonly number: number; commit(): void } | undefined;
+  /** By the number of the question. */
+  readonly #prepared = new Map<number, () => void>();
   #endDrain = (): void => {};
   #firedUpToMs = 0;
 
@@ -165,11 +166,13 @@ class RouterOnThread {
         return this.#passOn.take(message.message);
       case 'streams':
         return this.#streams.take(message.message);
+      case 'gauges':
+        return this.#collector.noteGauges(message.gauges);
       case 'reconfigure':
         return void this.#reconfigure(message.number, message.key, message.config);
       case 'commit':
-        if (this.#prepared?.number === message.number) this.#prepared.commit();
-        return;
+        this.#prepared.get(message.number)?.();
+        return void this.#prepared.delete(message.number);
       case 'remove':
         return this.#remove(message.key);
     }
@@ -188,6 +191,8 @@ class RouterOnThread {
         await module.start();
       }
       for (const { module } of this.#modules) module.started?.();
+      // From now on lists show it.
+      this.#count();
       say({ kind: 'listening' });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -211,7 +216,7 @@ class RouterOnThread {
   async #reconfigure(number: number, key: ModuleKey, config: unknown): Promise<void> {
     const own = this.#modules.find((one) => isSame(one, key));
     const answer = (await own?.module.reconfigure?.(withPort(config, own.port))) ?? UNCHANGED;
-    this.#prepared = answer.ok ? { number, commit: () => answer.commit() } : undefined;
+    if (answer.ok) this.#prepared.set(number, () => answer.commit());
     say({ kind: 'reconfigured', number, ...(!answer.ok && { reason: answer.reason }) });
   }
 

@@ -7,7 +7,7 @@ import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ProcessCounts } from '../../core/limits/process-counts.ts';
-import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
+import type { SourceGauges, TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import { environment } from '../../effects/pool.ts';
 import { delayEnd, LOAD_MS_MAX, withinMs } from '../../effects/process-end.ts';
@@ -32,6 +32,7 @@ import type {
   StateAccess,
   ToRouterThread,
 } from './thread-messages.ts';
+import { ownSource } from './thread-sources.ts';
 
 export interface RouterThreadsOptions {
   readonly config: LoadedConfig;
@@ -112,6 +113,19 @@ export class RouterThreads {
   /** Resolves when everything that they have observed has come. */
   async flush(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.flush()));
+  }
+
+  /** Sent to the routers of these sources. */
+  noteGauges(gauges: readonly SourceGauges[]): void {
+    const byRouter = new Map<number, SourceGauges[]>();
+    for (const [source, read] of gauges) {
+      const own = ownSource(source);
+      if (own === undefined) continue;
+      const ofRouter = byRouter.get(own.router) ?? [];
+      byRouter.set(own.router, ofRouter);
+      ofRouter.push([own.source, read]);
+    }
+    for (const [router, ofRouter] of byRouter) this.#threads[router - 1]?.noteGauges(ofRouter);
   }
 
   beginDrain(timeoutMs: number): void {
@@ -212,6 +226,10 @@ class RouterThread {
   flush(): Promise<void> {
     this.#say({ kind: 'flush' });
     return new Promise((resolve) => this.#flushing.push(resolve));
+  }
+
+  noteGauges(gauges: readonly SourceGauges[]): void {
+    this.#say({ kind: 'gauges', gauges });
   }
 
   beginDrain(timeoutMs: number): void {

@@ -47,6 +47,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
   const console = logger.console ?? { level: 'warn', format: 'default' };
   const further = new RouterThreads({ ...parts, console, batches: taps.batches, fail });
   taps.flushOthers = () => further.flush();
+  taps.noteGaugesOfOthers = (gauges) => further.noteGauges(gauges);
   return {
     failed,
     async start(startModules, listeners) {
@@ -60,6 +61,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
     },
     reconfigure: (key, config) => further.reconfigure(key, config),
     remove: (key) => further.remove(key),
+    flush: () => further.flush(),
     beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),
     endDrain: () => further.endDrain(),
     close: () => further.close(),
@@ -71,6 +73,7 @@ const NONE: FurtherRouters = {
   start: (startModules) => startModules(),
   reconfigure: async () => ({ ok: true, commit: () => {} }),
   remove: () => {},
+  flush: async () => {},
   beginDrain: () => {},
   endDrain: async () => {},
   close: async () => {},

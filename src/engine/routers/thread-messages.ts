@@ -3,7 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import type { TelemetryBatch } from '../../core/telemetry/records/intake.ts';
+import type { SourceGauges, TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
@@ -47,6 +47,8 @@ export type ToRouterThread =
   | { readonly kind: 'taken' }
   | { readonly kind: 'http'; readonly message: FromFirstRouter }
   | { readonly kind: 'streams'; readonly message: ToOutlet }
+  /** What its connections reported about their processes. */
+  | { readonly kind: 'gauges'; readonly gauges: readonly SourceGauges[] }
   /** Prepares other settings of a module. */
   | { readonly kind: 'reconfigure'; readonly number: number; readonly key: ModuleKey; readonly config: unknown }
   /** Uses the settings that it prepared under this number. */

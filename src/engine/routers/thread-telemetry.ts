@@ -6,11 +6,10 @@ import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts
 import { Collector } from '../../core/telemetry/spans/collector.ts';
 import { collectorSettings } from '../../modules/observability/sampling.ts';
 import type { RouterContext } from '../../router/context.ts';
+import { sourceOfRouter } from './thread-sources.ts';
 
 /** Batches that the first router has not taken yet. */
 const BATCHES_AWAY_MAX = 4;
-/** More routers than a process has. */
-const ROUTERS_MAX = 1024;
 
 export class ThreadTelemetry implements TelemetrySink {
   readonly #index: number;
@@ -30,18 +29,13 @@ export class ThreadTelemetry implements TelemetrySink {
     this.#away++;
     this.#send({
       ...batch,
-      frames: batch.frames.map((frame) => ({ ...frame, source: this.#sourceOf(frame.source) })),
-      goneSources: batch.goneSources.map((source) => this.#sourceOf(source)),
+      frames: batch.frames.map((frame) => ({ ...frame, source: sourceOfRouter(this.#index, frame.source) })),
+      goneSources: batch.goneSources.map((source) => sourceOfRouter(this.#index, source)),
     });
   }
 
   taken(): void {
     this.#away--;
-  }
-
-  /** Each router counts its connections from 1. */
-  #sourceOf(source: number): number {
-    return -(source * ROUTERS_MAX + this.#index);
   }
 }
 

@@ -140,7 +140,7 @@ function identityOf({ resource }: TelemetrySettings, { version, environment }: M
 }
 
 function createClient(
-  { router, clock, logger, threads, environment }: ModuleContext,
+  { router, clock, logger, threads, environment, taps }: ModuleContext,
   settings: () => TelemetrySettings,
   identity: ServiceIdentity,
   triggers: LogTriggers,
@@ -152,7 +152,10 @@ function createClient(
     isForMemoryOnly: exporter === undefined && settings().disk === undefined,
     createThread: () => threads.own('telemetry', true),
     createRollupThread: () => threads.own('rollups'),
-    noteGauges: (gauges) => router.observer?.noteGauges(gauges),
+    noteGauges(gauges) {
+      router.observer?.noteGauges(gauges);
+      taps.noteGaugesOfOthers?.(gauges);
+    },
     wantedLogs: () => ({ levels: triggers.wanted, ratio: settings().logs.samplingRatio }),
     fireLogs: (firings) => triggers.fire(firings),
     dropped: ({ kind, reason, count }) => router.count('telemetry.dropped', `${kind},${reason}`, count),

@@ -10,11 +10,9 @@ import { selectWorker } from '../../core/calls/select-worker.ts';
 import { PRESSURE } from '../../core/limits/pressure.ts';
 import { UNTRACED } from '../../core/telemetry/spans/context.ts';
 import { RUN_BYTES } from '../../core/telemetry/spans/span-rows.ts';
-import { locateMembers } from '../../protocol/frames/envelope.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
-import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
-import { Payload } from '../../protocol/payload/payload.ts';
+import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext, WorkerEntry } from '../context.ts';
 import { newestElsewhere, usableOffers } from '../remote/offers.ts';
 import { relay } from '../remote/relayed-calls.ts';
@@ -23,6 +21,7 @@ import { isOfRestricted, reachRefusal } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { type CallerRef, outcomeOf } from './call.ts';
+import { dataWithCaller } from './caller-id.ts';
 import { enqueue as enqueueCall } from './enqueue.ts';
 import { answer, isCausedByRestricted, isRestricted, openCall } from './in-flight.ts';
 import { drainRefusal, shedRefusal } from './new-work.ts';
@@ -45,6 +44,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   // Before existence: a caller without access must not learn whether the function exists (X10).
   if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
   const entry = context.functions.get(request.functionId);
+  if (context.moves.size > 0 && mayMoveHere(context, entry, request)) return;
   if (entry === undefined && mayComeFromOthers(context, request)) return;
   const refusal =
     entry === undefined
@@ -64,6 +64,22 @@ function mayComeFromOthers(context: RouterContext, request: CallRequest): boolea
   if (afterTurnOfOthers === undefined || request.isUnknownElsewhere === true) return false;
   const kept = { ...keptRequest(request), isUnknownElsewhere: true };
   afterTurnOfOthers(() => invoke(context, kept));
+  return true;
+}
+
+/** Its worker may have just reconnected here: then the call is made again when it has left the other engine. */
+function mayMoveHere(
+  context: RouterContext,
+  entry: ReturnType<RouterContext['functions']['get']>,
+  request: CallRequest,
+): boolean {
+  const { moves } = context;
+  if (request.hasWaitedForMoves === true || entry?.kind === 'builtin') return false;
+  const moving = new Set([...moves].map(({ engine }) => engine));
+  const isHere = entry !== undefined && entry.executors.length > 0;
+  if (isHere || entry?.remotes.some(({ engine }) => !moving.has(engine))) return false;
+  const kept = { ...keptRequest(request), hasWaitedForMoves: true };
+  void Promise.all([...moves].map(({ done }) => done)).then(() => invoke(context, kept));
   return true;
 }
 
@@ -140,11 +156,6 @@ function select({ functions }: RouterContext, entry: WorkerEntry, request: CallR
   if (entry.balance === 'newest') return undefined;
   const executors = entry.executors.filter(({ takesRestrictedCalls }) => takesRestrictedCalls);
   return selectWorker({ executors, next: 0 }, entry.balance);
-}
-
-function dataWithCaller({ data, from }: CallRequest): Payload | undefined {
-  const text = data?.asText();
-  return text === undefined ? data : Payload.ofText(withCallerId(text, from?.workerId));
 }
 
 /** For trusted work that waits for its worker, a function that only restricted connections offer does not exist. */
@@ -242,32 +253,4 @@ function baggageFor(
 /** Drop-in mode: functions of `iii` are the engine's functions under the engine's name. */
 export function ownName(functionId: string): string {
   return functionId.startsWith('iii::') ? `svc::${functionId.slice(5)}` : functionId;
-}
-
-/** Drop-in mode only: users of `iii` expect it inside the payload of every call (PD-8). */
-const KEY = '_caller_worker_id';
-
-/**
- * The payload with the caller's id, which overwrites one that the caller wrote. Payloads that are not objects stay
- * unchanged.
- */
-export function withCallerId(data: RawJson, workerId: string | undefined): RawJson {
-  if (workerId === undefined || !data.startsWith('{')) return data;
-  const member = `"${KEY}":${rawJson(workerId)}`;
-  // The caller may have set the key itself, in any spelling. Only then the object is parsed.
-  const rest = data.includes(KEY) || data.includes('\\u') ? membersButKey(data) : data.slice(1, -1);
-  return asRawJson(`{${member}${/^\s*$/.test(rest) ? '' : ','}${rest}}`);
-}
-
-/** All other members of the object, byte for byte: the values belong to the user, and a number must keep its digits. */
-function membersButKey(data: RawJson): string {
-  const ranges = locateMembers(Buffer.from(data, 'latin1'));
-  if (!(ranges instanceof Int32Array)) throw new Error(`A checked payload is not an object: ${ranges.reason}`);
-  const members: string[] = [];
-  for (let at = 0; at < ranges.length; at += 4) {
-    const [keyStart = 0, keyEnd = 0, , end = 0] = ranges.subarray(at, at + 4);
-    const key = parseRawJson(asRawJson(data.slice(keyStart - 1, keyEnd + 1)));
-    if (key !== KEY) members.push(data.slice(keyStart - 1, end));
-  }
-  return members.join(',');
 }

@@ -51,7 +51,8 @@ export function takeOver(
   session.heldRegistrations ??= [];
   const { previous_worker_id, reattach_token } = reattach;
   const payload = Payload.ofText(rawJson({ previous_worker_id, reattach_token }));
-  void askEngine(context, engine, WORKERS_REPLACE, payload, ANSWER_MS_MAX).then(({ result }) => {
+  const done = askEngine(context, engine, WORKERS_REPLACE, payload, ANSWER_MS_MAX).then(({ result }) => {
+    context.moves.delete(move);
     const withdrawn = result === undefined ? undefined : readWithdrawn(result);
     context.counters.count(withdrawn === undefined ? 'reattach.refused' : 'reattach.moved');
     for (const id of withdrawn ?? []) {
@@ -63,6 +64,8 @@ export function takeOver(
     session.heldRegistrations = undefined;
     for (const frame of held) if (session.state === 'open') act(frame);
   });
+  const move = { engine, done };
+  context.moves.add(move);
 }
 
 /** The worker is connected to another engine now. Returns the functions that no worker of this one offers any more. */

@@ -4,6 +4,7 @@ import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.t
 import { selectEngine } from '../../core/cluster/select-engine.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { outcomeOf } from '../calls/call.ts';
+import { dataWithCaller } from '../calls/caller-id.ts';
 import { openCall, release, settle } from '../calls/in-flight.ts';
 import { keptRequest } from '../calls/waiting.ts';
 import type { CallRequest, HandedCall, RouterContext, WorkerEntry } from '../context.ts';
@@ -79,7 +80,11 @@ export function relayTo(
   const { slot, generation } = call;
   if (ended !== undefined) context.afterCalls.set(slot, ended);
   // Announcing shapes can fill the way to the engine, and end the session.
-  if (!engine.sendCall(functionId, slot, generation, request))
+  // The other engine does not know who calls.
+  const isForWorker = request.forwardedFor === undefined;
+  const isNamed = context.settings.isDropIn && isForWorker;
+  const sent = isNamed ? { ...request, data: dataWithCaller(request) } : request;
+  if (!engine.sendCall(functionId, slot, generation, sent))
     settle(context, call, outcomeOf(unreachable(functionId, engine)));
   return slot;
 }

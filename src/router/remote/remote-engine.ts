@@ -14,7 +14,7 @@ import type { Link } from '../../effects/carrier.ts';
 import { NAMES_MAX } from '../../protocol/binary/binary-layout.ts';
 import type { MessageBuffer } from '../../protocol/binary/binary-messages.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
-import { type ByteString, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { type ByteString, byteStringToText, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import { SHAPES_MAX } from '../../protocol/payload/shape.ts';
 import { type CallOrder, type Outcome, outcomeOf } from '../calls/call.ts';
@@ -162,6 +162,11 @@ export class RemoteEngine implements Executor, Reachable {
   /** To another router of this process. */
   sendControl(text: RawJson): void {
     this.#link?.open()?.control(text);
+  }
+
+  /** What the provider of its type says about a trigger. */
+  sendVerdict(triggerId: string, error: RawJson | undefined): void {
+    this.sendControl(rawJson({ kind: 'verdict', id: triggerId, error: error && byteStringToText(error) }));
   }
 
   /** The other router has handed a call to that worker. It says so before it sends the result. */

@@ -1,7 +1,7 @@
 // The owner of triggers that a worker of another engine registered. Only trusted workers share theirs.
 
 import type { EngineFrame } from '../../protocol/frames/frames.ts';
-import { byteStringToText, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 /** What is known of a trigger's origin. */
@@ -54,10 +54,14 @@ export class RemoteOwner {
     return this.engine.isRouter ? id : id.slice(this.engine.id.length + 1);
   }
 
-  /** Another engine of a cluster reports verdicts itself, because it has the same modules; another router has not. */
+  /**
+   * Another engine of a cluster reports verdicts itself, because it has the same modules; another router has not. Only
+   * who registered a durable trigger waits for its acceptance.
+   */
   send(frame: EngineFrame<RawJson>): void {
-    if (!this.engine.isRouter || frame.type !== 'triggerregistrationresult' || frame.error === undefined) return;
-    const verdict = { kind: 'verdict', id: this.ownIdOf(frame.id), error: byteStringToText(frame.error) };
-    this.engine.sendControl(rawJson(verdict));
+    if (!this.engine.isRouter || frame.type !== 'triggerregistrationresult') return;
+    const { error } = frame;
+    if (error === undefined && !this.isDurable) return;
+    this.engine.sendVerdict(this.ownIdOf(frame.id), error);
   }
 }

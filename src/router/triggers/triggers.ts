@@ -18,6 +18,7 @@ import type { Binding, ModuleTriggerType, Removal, TriggerOwner } from '../built
 import { errorText } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
 import { detachRaw, reserve, sizeOf } from '../registrations/functions.ts';
+import { RemoteOwner } from '../remote/remote-owner.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { conditionOf } from './condition.ts';
@@ -193,23 +194,27 @@ export function handleTriggerResult(
     return;
   }
   context.verdicts.get(binding.id)?.(frame.error);
-  adoptVerdict(binding, frame.error);
+  adoptVerdict(context, binding, frame.error);
+  if (frame.error === undefined && binding.owner instanceof RemoteOwner) binding.owner.send(resultOf(binding));
 }
 
 /** What the provider of its type says about the binding. */
-export function adoptVerdict(binding: Binding, error: RawJson | undefined): void {
-  if (error === undefined) {
-    binding.state = 'bound';
-    binding.error = undefined;
-    return;
-  }
-  binding.state = 'refused';
-  binding.error = errorText(error);
-  binding.owner?.send(resultOf(binding, error));
+export function adoptVerdict({ home }: RouterContext, binding: Binding, error: RawJson | undefined): void {
+  noteVerdict(binding, error);
+  const { owner } = binding;
+  if (error !== undefined) owner?.send(resultOf(binding, error));
+  // The first router lists the triggers of all.
+  if (!(owner instanceof RemoteOwner)) home?.sendVerdict(binding.id, error);
 }
 
-function resultOf({ id, type, functionId }: Binding, error: RawJson): TriggerRegistrationResult<RawJson> {
-  return { type: 'triggerregistrationresult', id, trigger_type: type, function_id: functionId, error };
+export function noteVerdict(binding: Binding, error: RawJson | undefined): void {
+  binding.state = error === undefined ? 'bound' : 'refused';
+  binding.error = error === undefined ? undefined : errorText(error);
+}
+
+function resultOf({ id, type, functionId }: Binding, error?: RawJson): TriggerRegistrationResult<RawJson> {
+  const result = { type: 'triggerregistrationresult', id, trigger_type: type, function_id: functionId } as const;
+  return error === undefined ? result : { ...result, error };
 }
 
 /** What the owner of a binding gets that was refused at once. */

@@ -79,9 +79,9 @@ test('[RO8] the console knows the workers of every router, and which of them ran
     await worker.serve(`f::${at}`, () => at);
     await worker.call('engine::workers::register', { name: `worker ${at}` });
   }
-  expect((await consoleCall(engine, 'GET /status')).counts).toMatchObject({
-    workers: CONNECTIONS,
-    workers_active: CONNECTIONS,
+  await waitFor('all are counted', async () => {
+    const { counts } = await consoleCall(engine, 'GET /status');
+    return counts.workers === CONNECTIONS && counts.workers_active === CONNECTIONS;
   });
   for (const at of workers.keys()) {
     const body = { function_id: `f::${at}`, payload: {} };

@@ -53,8 +53,6 @@ export interface TestEngine extends AsyncDisposable {
 /** Rejects as the engine does: with a `StartError`, or with the problems of the file as they would be printed. */
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const { clock, configFile, gauge = AT_EASE } = options;
-  // A clock of the test exists on one thread.
-  const threads = options.threads ?? (clock === undefined ? THREADS : 1);
   const yaml = options.yaml ?? (configFile === undefined ? DEFAULT_CONFIG : readFileSync(configFile, 'utf8'));
   const log: string[] = [];
   const logger = createLogger({
@@ -64,6 +62,9 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     write: (line) => log.push(line),
   });
   const config = loadText(yaml);
+  // A clock of the test exists on one thread, and an engine of a cluster has one router.
+  const isAlone = clock === undefined && config.settings.cluster === undefined;
+  const threads = options.threads ?? (isAlone ? THREADS : 1);
   const engine: RunningEngine = await startEngine({
     ...{ config, threads, logger, gauge },
     ...(clock && { clock }),

@@ -200,9 +200,9 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 
 async function workerRows({ module, history, workerFigures }: ConsoleContext): Promise<WorkerRow[]> {
   const { router, version, modulesHealth } = module;
-  await history.look();
   const metrics = await workerFigures.get();
   const elsewhere = await workersElsewhere(router, {});
+  await history.look();
   const own = router.workers().map((session) => router.workerRow(session));
   const present = [...own, ...(elsewhere?.workers ?? [])].map((worker) => {
     const row = workerRowOf(worker);

@@ -17,7 +17,8 @@ const GONE_MAX = 1_000;
 const LOOKED = Promise.resolve();
 
 interface NamedEvent extends WorkerEvent {
-  readonly name: string;
+  /** The name of its worker, which may come after the connection. */
+  name: string;
 }
 
 export class WorkerHistory {
@@ -30,6 +31,7 @@ export class WorkerHistory {
   #version = -1;
   #elsewhere: readonly WorkerRow[] = [];
   #looking: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
 
   constructor(router: RouterPort) {
     this.#router = router;
@@ -43,7 +45,14 @@ export class WorkerHistory {
   look(): Promise<void> {
     const router = this.#router;
     this.#forget(router.nowMs - KEPT_MS);
-    if (this.#looking !== undefined) return this.#looking;
+    // What has changed since the other routers were asked is not part of their answers.
+    if (this.#looking !== undefined) {
+      this.#next ??= this.#looking.then(() => {
+        this.#next = undefined;
+        return this.look();
+      });
+      return this.#next;
+    }
     const version = router.registryVersion;
     if (version === this.#version) return LOOKED;
     const asked = workersOfRouters(router);
@@ -70,9 +79,10 @@ export class WorkerHistory {
 
   #compare(present: Map<string, WorkerRow>): void {
     const atMs = this.#router.nowMs;
-    for (const [id, row] of present) {
-      if (!this.#present.has(id))
-        this.#add({ at: row.connected_at, event: 'connected', worker_id: id, name: row.name });
+    for (const [id, { name, connected_at }] of present) {
+      const before = this.#present.get(id);
+      if (before === undefined) this.#add({ at: connected_at, event: 'connected', worker_id: id, name });
+      else if (before.name !== name) this.#rename(id, name);
     }
     for (const [id, row] of this.#present) {
       if (present.has(id)) continue;
@@ -108,18 +118,33 @@ export class WorkerHistory {
 
   #add(event: NamedEvent): void {
     this.#events.push(event);
-    if (event.event === 'connected') this.#connects.set(event.name, (this.#connects.get(event.name) ?? 0) + 1);
+    this.#count(event);
     if (this.#events.length > EVENTS_MAX) this.#drop(EVENTS_MAX / 2);
+  }
+
+  #rename(workerId: string, name: string): void {
+    for (const event of this.#events) {
+      if (event.worker_id !== workerId) continue;
+      this.#uncount(event);
+      event.name = name;
+      this.#count(event);
+    }
   }
 
   /** Removes the oldest entries. */
   #drop(count: number): void {
-    for (const { name, event } of this.#events.splice(0, count)) {
-      if (event !== 'connected') continue;
-      const left = (this.#connects.get(name) ?? 0) - 1;
-      if (left > 0) this.#connects.set(name, left);
-      else this.#connects.delete(name);
-    }
+    for (const event of this.#events.splice(0, count)) this.#uncount(event);
+  }
+
+  #count({ name, event }: NamedEvent): void {
+    if (event === 'connected') this.#connects.set(name, (this.#connects.get(name) ?? 0) + 1);
+  }
+
+  #uncount({ name, event }: NamedEvent): void {
+    if (event !== 'connected') return;
+    const left = (this.#connects.get(name) ?? 0) - 1;
+    if (left > 0) this.#connects.set(name, left);
+    else this.#connects.delete(name);
   }
 
   #forget(beforeMs: number): void {

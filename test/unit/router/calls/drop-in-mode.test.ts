@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asRawJson, byteStringToText, textToByteString } from '../../../../src/protocol/json/byte-string.ts';
 import type { BuiltinCall } from '../../../../src/router/builtin.ts';
-import { withCallerId } from '../../../../src/router/calls/invoke.ts';
+import { withCallerId } from '../../../../src/router/calls/caller-id.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 import { objectText, randomJson } from '../../../support/random/json-texts.ts';
 import { forEachSeed } from '../../../support/random/seeded-random.ts';
