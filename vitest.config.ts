@@ -5,6 +5,10 @@ import SlowFirst from './test/support/slow-first.ts';
 
 const UNIT = 'test/unit/**/*.test.ts';
 const E2E = 'test/e2e/**/*.test.ts';
+const TWO_ROUTERS = [
+  'test/e2e/data/{state-triggers,streams}.test.ts',
+  'test/contract/console/console-{routes,data}.test.ts',
+];
 const ALONE = 'test/e2e/{http/http-slow*,wire/*}.test.ts';
 
 export default defineConfig({
@@ -28,6 +32,11 @@ export default defineConfig({
       // These measure memory, flood their own process, or end it.
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT, E2E] } },
       { extends: true, test: { name: 'alone', include: [ALONE] } },
+      // The quick part of `npm run test:threads`.
+      {
+        extends: true,
+        test: { name: 'two routers', include: TWO_ROUTERS, isolate: false, env: { SVC_TEST_THREADS: '2' } },
+      },
     ],
   },
 });

@@ -1,6 +1,6 @@
 // What several router threads cost and give, in interleaved rounds of one run: a call that crosses routers against one
-// that does not, calls between random pairs, HTTP requests for functions of the engine, calls of state, and the start
-// and memory of each further router.
+// that does not, calls between random pairs, HTTP requests for functions of the engine, calls of state, events for many
+// subscribers of a stream, and the start and memory of each further router.
 //
 //   node bench/load/routers.ts      3 rounds
 //   node bench/load/routers.ts 1    1 round
@@ -16,11 +16,13 @@ import { inFolder } from '../support/folder.ts';
 import { type HttpServer, measureHttp } from '../support/http-cell.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
-const WARMUP_MS = 2500;
-const MEASURE_MS = 2500;
+const WARMUP_MS = 2000;
+const MEASURE_MS = 2000;
 const CALL = { ask: 'run', payloadBytes: 100, inFlight: 64 };
 const CROWD = 16;
 const STATE_CALLERS = 256;
+const SUBSCRIBERS = '500';
+const EVENT_BYTES = '200';
 const REPORT_MS = 400;
 const FUNCTION = 'engine::baggage::get_all';
 
@@ -46,6 +48,7 @@ for (let round = 0; round < ROUNDS; round++) {
     for (const threads of [1, 2, 4])
       note(`state ${kind}, ${threads}`, await inFolder((folder) => measureState(folder, kind, threads)));
   }
+  for (const threads of [1, 2, 4]) note(`fan-out, ${threads}`, await measureFanout(threads));
   for (const threads of [1, 2, 4]) note(`start, ${threads}`, await measureStart(threads));
 }
 print();
@@ -143,6 +146,27 @@ async function measureState(folder: string, kind: 'get' | 'set', threads: number
   return { rate: calls / seconds, cpu, clients };
 }
 
+/** Events of one group for many subscribers, which are spread over the routers. */
+async function measureFanout(threads: number): Promise<Figures> {
+  const engine = await startPart(['bench/support/fanout-svc.ts', String(threads)], []);
+  const { url, publishUrl = '' } = await engine.ask<{ url: string; publishUrl?: string }>({ ask: 'ready' });
+  const crowd = await startPart(
+    ['bench/support/fanout-crowd.ts', 'svc-batched', url, publishUrl, SUBSCRIBERS, EVENT_BYTES],
+    [],
+  );
+  await crowd.ask({ ask: 'ready' });
+  await crowd.ask({ ask: 'publish', ms: WARMUP_MS });
+  const [before, clientBefore] = [cpuUs(engine.child.pid), cpuUs(crowd.child.pid)];
+  const { deliveries, seconds } = await crowd.ask<{ deliveries: number; seconds: number }>({
+    ask: 'publish',
+    ms: MEASURE_MS,
+  });
+  const cpu = (cpuUs(engine.child.pid) - before) / deliveries;
+  const clients = (cpuUs(crowd.child.pid) - clientBefore) / deliveries;
+  for (const part of [crowd, engine]) await stop(part.child);
+  return { rate: deliveries / seconds, cpu, clients };
+}
+
 async function measureStart(threads: number): Promise<Figures> {
   const env = { ...process.env, SVC_PORT: '0' };
   const args = ['bin/svc.js', 'start', '--config', 'svc-config.yaml', '--threads', String(threads)];
@@ -187,6 +211,11 @@ function print(): void {
       row(`HTTP requests for \`${FUNCTION}\`, 2 routers against 1`, ratio('HTTP, 2', 'HTTP, 1', 'rate'), '≥ 1.5') +
       row('calls of `state::get`, 2 routers against 1', ratio('state get, 2', 'state get, 1', 'rate'), '') +
       row('calls of `state::set`, 2 routers against 1', ratio('state set, 2', 'state set, 1', 'rate'), '') +
+      row(
+        `events for ${SUBSCRIBERS} subscribers, 2 routers against 1`,
+        ratio('fan-out, 2', 'fan-out, 1', 'rate'),
+        '≥ 1.5',
+      ) +
       row('memory per further router, MiB', further('memory', 4), '≤ 40') +
       row('start time per further router, ms', further('ready', 4), '≤ 60'),
   );
@@ -196,7 +225,7 @@ function print(): void {
     const name = `${place} pair`;
     process.stdout.write(row(name, 2, median(name, 'rate').toFixed(0), median(name, 'cpu').toFixed(2), '', ''));
   }
-  for (const load of ['random pairs', 'HTTP', 'state get', 'state set']) {
+  for (const load of ['random pairs', 'HTTP', 'state get', 'state set', 'fan-out']) {
     for (const threads of [1, 2, 4]) {
       const of = (figure: string, digits: number): string => {
         const value = median(`${load}, ${threads}`, figure);
