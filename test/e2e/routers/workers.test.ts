@@ -20,6 +20,18 @@ function closeAll(...workers: readonly RawWorker[]): void {
   for (const one of workers) one.close();
 }
 
+/** Trigger types, each of a provider of its own, with a worker that registers triggers. */
+async function* typesOf(url: string) {
+  const [providers, binders] = [await connectAll(url), await connectAll(url)];
+  for (const [at, provider] of providers.entries()) {
+    const [type, binder] = [`type::${at}`, binders[at]];
+    if (binder === undefined) throw new Error('no binder');
+    provider.send({ type: 'registertriggertype', id: type, description: 'Inbound' });
+    await provider.settled();
+    yield { at, type, provider, binder };
+  }
+}
+
 /** The bindings of a function, as any connection sees them. */
 async function bindingsOf(worker: RawWorker, type: string): Promise<{ status: string; error?: string }[]> {
   const { result } = await worker.call('engine::registered-triggers::list', { trigger_type: type });
@@ -80,12 +92,7 @@ describe('a trigger type of a worker', () => {
 
   test('[RO5] [wire 10.13] is sent a trigger again that is registered again, without a removal', async () => {
     await using engine = await startTestEngine({ yaml: YAML, threads: 2 });
-    const [providers, binders] = [await connectAll(engine.url), await connectAll(engine.url)];
-    for (const [at, provider] of providers.entries()) {
-      const [type, binder] = [`type::${at}`, binders[at]];
-      if (binder === undefined) throw new Error('no binder');
-      provider.send({ type: 'registertriggertype', id: type, description: 'Inbound' });
-      await provider.settled();
+    for await (const { at, type, provider, binder } of typesOf(engine.url)) {
       const trigger = { type: 'registertrigger', id: `t${at}`, trigger_type: type, function_id: 'f' };
       for (const path of ['/1', '/2']) binder.send({ ...trigger, config: { path } });
       for (const path of ['/1', '/2']) {
@@ -93,18 +100,13 @@ describe('a trigger type of a worker', () => {
       }
       await Promise.all([binder.settled(), provider.settled()]);
       expect(provider.frames).toEqual([]);
+      closeAll(provider, binder);
     }
-    closeAll(...providers, ...binders);
   });
 
   test('[RO5] [wire 4.3] that refuses a trigger is shown with its reason', async () => {
     await using engine = await startTestEngine({ yaml: YAML, threads: 2 });
-    const [providers, binders] = [await connectAll(engine.url), await connectAll(engine.url)];
-    for (const [at, provider] of providers.entries()) {
-      const [type, binder] = [`type::${at}`, binders[at]];
-      if (binder === undefined) throw new Error('no binder');
-      provider.send({ type: 'registertriggertype', id: type, description: 'Inbound' });
-      await provider.settled();
+    for await (const { at, type, provider, binder } of typesOf(engine.url)) {
       const names = { id: `t${at}`, trigger_type: type, function_id: 'f' };
       binder.send({ type: 'registertrigger', ...names, config: {} });
       await provider.next('registertrigger');
@@ -115,8 +117,8 @@ describe('a trigger type of a worker', () => {
         const [shown] = await bindingsOf(binder, type);
         return shown?.status === 'Error' && shown.error?.includes('taken');
       });
+      closeAll(provider, binder);
     }
-    closeAll(...providers, ...binders);
   });
 });
 
