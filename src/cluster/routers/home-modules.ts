@@ -9,8 +9,14 @@ import type { RemoteEngine } from '../../router/remote/remote-engine.ts';
 import { addModuleType, removeModuleType } from '../../router/triggers/triggers.ts';
 import type { ModulesOfHome, OfferedFunction, OfferedType } from './messages.ts';
 
-/** They concern the connection that calls, which only its own router knows. */
-const OF_CONNECTION: ReadonlySet<string> = new Set(['engine::workers::register', 'engine::channels::create']);
+/** They concern the connection that calls, which only its own router knows, or nothing but the call. */
+const ON_EVERY_ROUTER: ReadonlySet<string> = new Set([
+  'engine::workers::register',
+  'engine::channels::create',
+  'engine::baggage::get',
+  'engine::baggage::set',
+  'engine::baggage::get_all',
+]);
 
 /** What the modules of this router offer. */
 export function ownModules({ functions, triggers }: RouterContext): ModulesOfHome {
@@ -63,7 +69,7 @@ export class HomeModules {
   }
 
   #offer({ id, module, description = '', ...rest }: OfferedFunction): void {
-    if (OF_CONNECTION.has(id)) return;
+    if (ON_EVERY_ROUTER.has(id)) return;
     const { functions } = this.#context;
     const known = functions.get(id);
     const local = known?.kind === 'builtin' && !('home' in known.handler) ? known.handler : undefined;

@@ -132,6 +132,7 @@ class RouterOnThread {
     const observability = observabilityOf(this.#collector);
     const ownObservability = observability.create(this.#moduleContext, {});
     this.#modules = [{ name: observability.declaration.name, nth: 0, port: undefined, module: ownObservability }];
+    plugIn(context, observability.declaration.name, ownObservability);
     plugIn(context, 'svc-engine-functions', this.#withoutStart(engineModule.create(this.#moduleContext, {})));
     startHousekeeping(context);
     if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => this.#stateStore?.waitingCommands ?? 0);

@@ -3,6 +3,7 @@
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import { defineModule, type ModuleDefinition } from '../../modules/module.ts';
 import { otelDeclaration } from '../../modules/observability/config.ts';
+import { baggageFunctions } from '../../modules/observability/functions.ts';
 import { collectorSettings } from '../../modules/observability/sampling.ts';
 import { resolveTelemetry } from '../../modules/observability/settings.ts';
 
@@ -10,7 +11,7 @@ export function observabilityOf(collector: Collector): ModuleDefinition {
   return defineModule({
     declaration: otelDeclaration,
     create: ({ environment, router }) => ({
-      functions: [],
+      functions: baggageFunctions,
       triggerTypes: [],
       start: async () => {},
       // The first router has refused what cannot change.

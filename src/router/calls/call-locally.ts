@@ -43,7 +43,9 @@ export type LocalAction = { readonly type: 'void' } | EnqueueAction;
 export function callLocally(context: RouterContext, call: LocalCall, done: (outcome: Outcome) => void): void {
   const { functionId, decides = false } = call;
   if (decides && isOfRestricted(context, functionId)) return done(outcomeOf(refusals.functionNotFound(functionId)));
-  invoke(context, requestOf(context, call, { settle: done }));
+  const request = requestOf(context, call, { settle: done });
+  // A function that others register meanwhile was not looked at.
+  invoke(context, decides ? { ...request, isUnknownElsewhere: true, hasWaitedForMoves: true } : request);
 }
 
 /** `done` is called once: with the acceptance, the refusal or, for a job, its receipt. */

@@ -69,9 +69,6 @@ export class ServeFrames implements BatchVisitor {
       return refuse(context, caller, 0, functionId, refusal);
     }
     const { idLow, idHigh } = header;
-    const nameWorker = (worker: string): void => {
-      this.#engine.sendControl(rawJson({ kind: 'handed', slot: idLow, generation: idHigh >>> 0, worker }));
-    };
     const request: CallRequest = {
       functionId,
       data: this.#payload(flags, header.payloadStart, header.payloadEnd),
@@ -96,10 +93,16 @@ export class ServeFrames implements BatchVisitor {
       isJob: origin.is_job,
       isInternal: origin.is_internal,
       forwardedFor: origin.for,
-      handed: origin.names_worker === true && this.#engine.isRouter ? nameWorker : undefined,
+      handed: origin.names_worker === true && this.#engine.isRouter ? this.#nameTo(idLow, idHigh) : undefined,
     };
     if (origin.enqueue === undefined) invoke(context, request);
     else deliver(context, request, origin.enqueue);
+  }
+
+  /** Reports to the other router which worker gets its call. */
+  #nameTo(slot: number, idHigh: number): (worker: string) => void {
+    const generation = idHigh >>> 0;
+    return (worker) => this.#engine.sendControl(rawJson({ kind: 'handed', slot, generation, worker }));
   }
 
   result({ flags, idLow, idHigh, payloadStart, payloadEnd }: Readonly<ResultHeader>): void {
