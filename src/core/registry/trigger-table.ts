@@ -214,8 +214,11 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
   add(binding: NewBinding<O>): { added: TriggerBinding<O>; replaced: TriggerBinding<O> | undefined } {
     this.#version++;
     const replaced = this.#bindings.get(binding.id);
-    if (replaced?.owner === binding.owner && replaced !== undefined) this.#detach(replaced);
-    else if (replaced !== undefined) this.remove(replaced);
+    if (replaced !== undefined) {
+      // Of the same owner it is one change.
+      if (replaced.owner === binding.owner) this.#detach(replaced);
+      else this.remove(replaced);
+    }
     const added: TriggerBinding<O> = {
       order: undefined,
       ...binding,
