@@ -2,6 +2,8 @@
 // their answers have. Functions whose module describes them itself are absent (src/modules/function-formats.ts).
 
 import typia from 'typia';
+import type { BuiltinAnswers } from '../console/api/builtin-answers.ts';
+import type { EngineAnswers } from '../modules/engine/answers.ts';
 import type {
   BackupPayload,
   ChannelsCreatePayload,
@@ -22,13 +24,16 @@ import type {
   WorkersRevokePayload,
 } from '../modules/engine/payloads.ts';
 import type { EmitPayload } from '../modules/events/bus.ts';
+import type { ObservabilityAnswers } from '../modules/observability/answers.ts';
 import type {
   AlertsMeasurePayload,
   BaggageGetPayload,
   BaggageSetPayload,
   LogPayload,
 } from '../modules/observability/payloads.ts';
+import type { ProjectWorkerAnswers } from '../modules/project-workers/answers.ts';
 import type { AddWorker, NameWorker, ReadLogs, StopWorker } from '../modules/project-workers/payloads.ts';
+import type { QueueAnswers } from '../modules/queue/function-answers.ts';
 import type {
   GroupsPayload,
   JobPayload,
@@ -143,8 +148,17 @@ export interface FunctionRequests {
   'worker::stop': StopWorker;
 }
 
-export type FunctionAnswers = TelemetryAnswers;
+/** What they answer, except for state and streams: their modules describe it. */
+export interface FunctionAnswers
+  extends TelemetryAnswers,
+    EngineAnswers,
+    ObservabilityAnswers,
+    QueueAnswers,
+    ProjectWorkerAnswers,
+    Omit<BuiltinAnswers, DescribedByModule | keyof EngineAnswers | keyof QueueAnswers> {}
+
+type DescribedByModule = Extract<keyof BuiltinAnswers, `state::${string}` | `stream::${string}`>;
 
 /** One schema each, whose properties are the functions. */
 export const REQUESTS = typia.json.schema<FunctionRequests>();
-export const ANSWERS = typia.json.schema<TelemetryAnswers>();
+export const ANSWERS = typia.json.schema<FunctionAnswers>();

@@ -1,15 +1,15 @@
 // The engines that act as one with this one.
 
-import type { ClusterStatus } from '../../core/cluster/status.ts';
 import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext, ModuleHealth } from '../module.ts';
+import type { EngineAnswers } from './answers.ts';
 
 export function clusterStatus({ cluster }: ModuleContext): BuiltinDefinition {
   const id = 'engine::cluster::status';
   return {
     id,
     description: 'Lists the engines of the cluster, as this one sees them; empty without a cluster',
-    handle(_payload, call): ClusterStatus {
+    handle(_payload, call): EngineAnswers[typeof id] {
       assertTrusted(id, call);
       return cluster?.status() ?? { engines: [] };
     },

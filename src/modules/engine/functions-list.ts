@@ -7,6 +7,7 @@ import type { BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { Entry, FunctionRow } from '../../router/registrations/rows.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
+import type { EngineAnswers, FunctionDetail } from './answers.ts';
 
 const BATCH_MAX = 32;
 
@@ -15,7 +16,7 @@ export function functionsList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the functions that can be called',
-    handle(payload, { rights }) {
+    handle(payload, { rights }): EngineAnswers[typeof id] {
       const filter = readPayload(id, validateFunctionsList, payload);
       const workers = [...(filter.workers ?? []), ...(filter.worker == null ? [] : [filter.worker])];
       const rows = [...router.functions()]
@@ -35,7 +36,7 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one function, or up to 32: schemas, workers and triggers',
-    handle(payload, { rights }) {
+    handle(payload, { rights }): EngineAnswers[typeof id] {
       const { function_id: one, function_ids: many } = readPayload(id, validateFunctionsInfo, payload);
       if ((one == null) === (many == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids');
@@ -59,7 +60,7 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
 }
 
 /** `undefined`: it does not exist, or the caller may not see it. */
-function detail(router: RouterPort, functionId: string, rights: Access | undefined) {
+function detail(router: RouterPort, functionId: string, rights: Access | undefined): FunctionDetail | undefined {
   const isShown = rights === undefined || rights.mayReach(functionId);
   const entry = isShown ? router.functionEntry(functionId) : undefined;
   if (entry === undefined) return undefined;

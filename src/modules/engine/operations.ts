@@ -11,12 +11,13 @@ import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { BackupRefused } from '../../store/directory/backup.ts';
 import type { ModuleContext, ModuleHealth } from '../module.ts';
+import type { EngineAnswers } from './answers.ts';
 
 export function healthCheck({ router, version, modulesHealth, openFiles }: ModuleContext): BuiltinDefinition {
   return {
     id: 'engine::health::check',
     description: 'Reports the health of the engine and of each of its modules',
-    handle() {
+    handle(): EngineAnswers['engine::health::check'] {
       const health = modulesHealth();
       const modules = Object.fromEntries(Object.entries(health).map(([name, one]) => [name, withoutComponents(one)]));
       // A load balancer that reads this should send its work elsewhere.
@@ -78,7 +79,7 @@ export function storesBackup({ stores }: ModuleContext): BuiltinDefinition {
   return {
     id,
     description: 'Copies every store that lies in a directory into a new folder of this machine',
-    async handle(payload, call) {
+    async handle(payload, call): Promise<EngineAnswers[typeof id]> {
       // It writes to any path: only for callers that may do everything.
       assertTrusted(id, call);
       const { path } = readPayload(id, validateBackup, payload);
@@ -97,7 +98,7 @@ export function configReload({ configuration }: ModuleContext): BuiltinDefinitio
   return {
     id,
     description: 'Reads the configuration file again; changes everything that it says, or nothing',
-    async handle(_payload, call) {
+    async handle(_payload, call): Promise<EngineAnswers[typeof id]> {
       assertTrusted(id, call);
       const report = await configuration.reload();
       if (!report.ok) throw new Refusal('BAD_REQUEST', report.problems.join('\n'));
@@ -112,7 +113,7 @@ export function channelsCreate(router: RouterPort): BuiltinDefinition {
     id,
     description: 'Creates a channel for bytes and text, and returns a reference to each of its ends',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle: (payload, { rights }) =>
+    handle: (payload, { rights }): EngineAnswers[typeof id] =>
       router.channels.create(readPayload(id, validateChannelsCreate, payload).buffer_size, rights),
   };
 }

@@ -12,6 +12,7 @@ import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { runCommand, type Store } from '../../store/thread/contract.ts';
 import type { ModuleContext } from '../module.ts';
+import type { EngineAnswers } from './answers.ts';
 import { storedRows } from './stored-rows.ts';
 
 const LIST_MAX = 1_000;
@@ -21,7 +22,7 @@ export function reservationsList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the names that only trusted workers may use',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       assertTrusted(id, call);
       const { kind, search, offset, limit } = readPayload(id, validateReservationsList, payload);
       const found = [...router.reservations.all()].filter(
@@ -39,7 +40,7 @@ export function reservationsRelease(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lets connections of ports with rbac use a name that a trusted worker used before',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       assertTrusted(id, call);
       const { kind, name } = readPayload(id, validateReservation, payload);
       if (!router.reservations.release(kind, name))

@@ -26,6 +26,7 @@ import type { RouterPort } from '../../router/port.ts';
 import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/registrations/announcements.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../raw-payload.ts';
+import type { EngineAnswers, TriggerTypeDetail } from './answers.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
@@ -35,7 +36,7 @@ export function triggersList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the trigger types that can be bound',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const filter = readPayload(id, validateTriggerTypesList, payload);
       const triggers = [...router.triggerTypes()]
         .filter((type) => isTypeShown(type, call))
@@ -55,7 +56,7 @@ export function triggersInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one trigger type',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const wanted = readPayload(id, validateId, payload).id;
       const type = router.triggerType(wanted);
       if (type === undefined || !isTypeShown(type, call)) throw notFound('Trigger type', wanted, call);
@@ -70,7 +71,7 @@ export function triggerTypesList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the trigger types in the form of older clients',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const filter = readPayload(id, validateTriggerTypesList, payload);
       const types = [...router.triggerTypes()]
         .filter((type) => isTypeShown(type, call))
@@ -91,7 +92,7 @@ export function registeredTriggersList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the triggers that are bound, with their state',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const filter = readPayload(id, validateTriggersList, payload);
       const wanted = filter.search?.toLowerCase();
       const rows = [...router.triggers()]
@@ -114,7 +115,7 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one trigger with its type and its function',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const wanted = readPayload(id, validateId, payload).id;
       const binding = router.trigger(wanted);
       if (binding === undefined || !isTriggerShown(binding, call)) throw notFound('Trigger', wanted, call);
@@ -134,7 +135,7 @@ export function registerTrigger(durable: DurableTriggers): BuiltinDefinition {
   return {
     id,
     description: 'Binds a trigger that outlives the connection of its caller',
-    async handle(payload, { rights }) {
+    async handle(payload, { rights }): Promise<EngineAnswers[typeof id]> {
       // A durable trigger belongs to no connection: what it runs would be work of trusted origin.
       assertTrusted(id, { rights });
       const { trigger_type, type, function_id, config, metadata } = readPayload(id, validateRegisterTrigger, payload);
@@ -157,7 +158,7 @@ export function unregisterTrigger(durable: DurableTriggers): BuiltinDefinition {
   return {
     id,
     description: 'Removes a trigger that was bound with engine::register_trigger',
-    handle(payload, { rights }) {
+    handle(payload, { rights }): EngineAnswers[typeof id] | Promise<EngineAnswers[typeof id]> {
       assertTrusted(id, { rights });
       const removed = durable.unregister(readPayload(id, validateUnregisterTrigger, payload).id);
       return removed instanceof Promise ? removed.then((was) => ({ removed: was })) : { removed };
@@ -181,7 +182,7 @@ function notFound(kind: string, id: string, { rights }: BuiltinCall): Refusal {
   return rights === undefined ? new Refusal('NOT_FOUND', `${kind} ${id} not found`) : hiddenRefusal(kind, id);
 }
 
-function typeDetail(router: RouterPort, type: TriggerType, call: BuiltinCall) {
+function typeDetail(router: RouterPort, type: TriggerType, call: BuiltinCall): TriggerTypeDetail {
   return {
     ...router.triggerTypeRow(type),
     ...(type.spec.configFormat && { configuration_schema: parseRawJson(type.spec.configFormat) }),

@@ -25,6 +25,7 @@ import {
   type WorkersElsewhere,
   workersElsewhere,
 } from '../workers-elsewhere.ts';
+import type { EngineAnswers, WorkerDetail } from './answers.ts';
 import type { RegisterWorkerPayload } from './payloads.ts';
 
 export function workersRegister(router: RouterPort): BuiltinDefinition {
@@ -33,7 +34,7 @@ export function workersRegister(router: RouterPort): BuiltinDefinition {
     id,
     description: 'Registers the description of the calling worker',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle(payload, { callerWorkerId, depth }) {
+    handle(payload, { callerWorkerId, depth }): EngineAnswers[typeof id] {
       const announcement = readPayload(id, validateRegisterWorker, payload);
       if (callerWorkerId === undefined) {
         throw new Refusal('INVALID_ARGUMENTS', `${id} can only be called by a worker connection`);
@@ -54,7 +55,7 @@ export function workersList(context: ModuleContext): BuiltinDefinition {
       const filter = readPayload(id, validateWorkersList, payload);
       const wanted = filter.search?.toLowerCase();
       const own = router.workers().map((session) => router.workerRow(session));
-      const answer = (elsewhere: WorkersElsewhere) => ({
+      const answer = (elsewhere: WorkersElsewhere): EngineAnswers[typeof id] => ({
         ...elsewhere,
         workers: [...moduleRows(context), ...own, ...elsewhere.workers]
           .flatMap((row) => rowFor(row, call))
@@ -82,8 +83,8 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
       if ((workerId == null) === (name == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either worker_id or name');
       }
-      const session = findWorker(router, workerId, name, call);
-      if (session !== undefined) return describeWorker(router, session, call);
+      const found = findWorker(router, workerId, name, call);
+      if (found !== undefined) return describeWorker(router, found, call);
       const refusal =
         call.rights === undefined
           ? new Refusal('NOT_FOUND', `Worker ${workerId ?? name} not found`)
@@ -98,11 +99,11 @@ export function workersInfo({ router }: ModuleContext): BuiltinDefinition {
   };
 }
 
-function describeWorker(router: RouterPort, session: Session, call: BuiltinCall) {
+function describeWorker(router: RouterPort, { session, row }: FoundWorker, call: BuiltinCall): WorkerDetail {
   const { rights } = call;
   const isOwn = session.workerId === call.callerWorkerId;
   return {
-    worker: rowFor(router.workerRow(session), call)[0],
+    worker: row,
     functions: [...router.functions()]
       .filter((entry) => entry.kind === 'worker' && entry.executors.includes(session))
       .filter((entry) => isOwn || rights === undefined || rights.mayReach(entry.id))
@@ -123,7 +124,7 @@ export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
   return {
     id,
     description: 'Ends a connection of a port with rbac: its client must authenticate again',
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof id] {
       const { worker_id: workerId } = readPayload(id, validateWorkersRevoke, payload);
       // A caller that may list other workers must not be able to disconnect them.
       if (call.rights !== undefined && workerId !== call.callerWorkerId) throw hiddenRefusal('Worker', workerId);
@@ -141,7 +142,7 @@ export function workersReplace(router: RouterPort): BuiltinDefinition {
     id: WORKERS_REPLACE,
     description: 'Ends the connection of a worker that has connected to another engine of the cluster',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle(payload, call) {
+    handle(payload, call): EngineAnswers[typeof WORKERS_REPLACE] {
       assertTrusted(WORKERS_REPLACE, call);
       const { previous_worker_id, reattach_token } = readPayload(WORKERS_REPLACE, validateWorkersReplace, payload);
       const functions = router.replaceMoved(previous_worker_id, reattach_token);
@@ -151,19 +152,25 @@ export function workersReplace(router: RouterPort): BuiltinDefinition {
   };
 }
 
+interface FoundWorker {
+  readonly session: Session;
+  /** As the caller may see it. */
+  readonly row: WorkerRow;
+}
+
 /** Names are not unique: a name that several workers have finds none of them. */
 function findWorker(
   router: RouterPort,
   workerId: string | null | undefined,
   name: string | null | undefined,
   call: BuiltinCall,
-): Session | undefined {
+): FoundWorker | undefined {
   const found = router
     .workers()
     .filter((session) => (workerId == null ? session.profile?.name === name : session.workerId === workerId))
-    .filter((session) => rowFor(router.workerRow(session), call).length > 0);
+    .flatMap((session) => rowFor(router.workerRow(session), call).map((row) => ({ session, row })));
   if (found.length > 1) {
-    const ids = found.map((session) => session.workerId).join(', ');
+    const ids = found.map(({ row }) => row.id).join(', ');
     throw new Refusal('INVALID_ARGUMENTS', `${found.length} workers are named ${name}; give a worker_id: ${ids}`);
   }
   return found[0];

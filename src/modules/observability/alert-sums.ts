@@ -7,7 +7,8 @@ import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../proto
 import { Payload } from '../../protocol/payload/payload.ts';
 import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { Measured, MeasuredAnswer, MetricWindow } from '../../telemetry/tasks.ts';
+import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
+import type { ObservabilityAnswers } from './answers.ts';
 import type { AlertsMeasurePayload } from './payloads.ts';
 
 const ALERTS_MEASURE = 'engine::alerts::measure';
@@ -32,7 +33,7 @@ export function alertsMeasure(
   return {
     id: ALERTS_MEASURE,
     description: 'Measures for the alert rules of another engine of the cluster',
-    async handle(payload, call): Promise<MeasuredAnswer> {
+    async handle(payload, call): Promise<ObservabilityAnswers[typeof ALERTS_MEASURE]> {
       assertTrusted(ALERTS_MEASURE, call);
       const { windows } = readPayload(ALERTS_MEASURE, validateAlertsMeasure, payload);
       return {

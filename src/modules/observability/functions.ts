@@ -31,6 +31,7 @@ import type { RouterPort } from '../../router/port.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
 import type { Taps } from '../taps.ts';
+import type { ObservabilityAnswers } from './answers.ts';
 import { answersOfAll } from './answers-of-all.ts';
 import type { LogPayload } from './payloads.ts';
 
@@ -38,12 +39,12 @@ type Port = Pick<RouterPort, 'nowMs' | 'observer' | 'count' | 'quietTraces'>;
 
 export function logFunctions(router: Port, identity: ServiceIdentity): BuiltinDefinition[] {
   return LOG_LEVELS.map((level) => {
-    const id = `engine::log::${level}`;
+    const id = `engine::log::${level}` as const;
     return {
       id,
       description: `Logs at the level ${level}`,
       payloadLimits: SMALL_PAYLOAD_LIMITS,
-      handle(payload, call) {
+      handle(payload, call): ObservabilityAnswers[typeof id] {
         const given = readPayload(id, validateLog, payload);
         const { record, isCut } = boundRecord(recordOf(level, given, call, router, identity));
         if (isCut) router.count('telemetry.dropped', 'logs,truncated');
@@ -129,7 +130,7 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
     id: 'engine::baggage::get',
     description: 'Reads one entry of the baggage of the call',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle(payload, { baggage }) {
+    handle(payload, { baggage }): ObservabilityAnswers['engine::baggage::get'] {
       const { key } = readPayload(this.id, validateBaggageGet, payload);
       return { value: baggageEntries(baggage).find(([known]) => known === key)?.[1] ?? null };
     },
@@ -138,7 +139,7 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
     id: 'engine::baggage::set',
     description: 'Checks an entry of the baggage; the context of the caller is not changed',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle(payload) {
+    handle(payload): ObservabilityAnswers['engine::baggage::set'] {
       const { key } = readPayload(this.id, validateBaggageSet, payload);
       const bytes = Buffer.byteLength(key);
       if (bytes === 0 || bytes > KEY_BYTES_MAX) {
@@ -151,7 +152,9 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
     id: 'engine::baggage::get_all',
     description: 'Reads all entries of the baggage of the call',
     payloadLimits: SMALL_PAYLOAD_LIMITS,
-    handle: (_payload, { baggage }) => ({ baggage: Object.fromEntries(baggageEntries(baggage)) }),
+    handle: (_payload, { baggage }): ObservabilityAnswers['engine::baggage::get_all'] => ({
+      baggage: Object.fromEntries(baggageEntries(baggage)),
+    }),
   },
 ];
 

@@ -12,6 +12,7 @@ import {
 } from '../../generated/module-payloads.ts';
 import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { ModuleContext } from '../module.ts';
+import type { ProjectWorkerAnswers, WorkerStatus } from './answers.ts';
 import type { AddWorker } from './payloads.ts';
 import { readProject } from './project.ts';
 import type { SupervisedWorker } from './supervised-worker.ts';
@@ -42,6 +43,7 @@ interface FunctionContext {
   readonly supervisor: Supervisor;
 }
 
+type Answers = ProjectWorkerAnswers;
 type Verb = (context: FunctionContext, id: string, payload: unknown) => unknown;
 
 /** Not for restricted connections, whatever their rules say: these are programs on the engine's own machine. */
@@ -57,7 +59,7 @@ function define(context: FunctionContext, verb: string, description: string, run
   };
 }
 
-async function add(context: FunctionContext, id: string, payload: unknown) {
+async function add(context: FunctionContext, id: string, payload: unknown): Promise<Answers['worker::add']> {
   const request = checkTimes(readPayload(id, validateAddWorker, payload));
   const { configuration } = context.module;
   const entry = await entryFor(context, request);
@@ -94,28 +96,28 @@ async function entryFor({ module, supervisor }: FunctionContext, { source, confi
   return { name, path, ...given };
 }
 
-async function remove(context: FunctionContext, id: string, payload: unknown) {
+async function remove(context: FunctionContext, id: string, payload: unknown): Promise<Answers['worker::remove']> {
   const { name, drain_ms: drainMs = DRAIN_MS_DEFAULT } = checkTimes(readPayload(id, validateStopWorker, payload));
   await context.supervisor.find(name)?.stop(drainMs);
   if (await context.module.configuration.removeEntry(name)) return { removed: true, name };
   throw unknownWorker(context, name);
 }
 
-async function start(context: FunctionContext, id: string, payload: unknown) {
+async function start(context: FunctionContext, id: string, payload: unknown): Promise<WorkerStatus> {
   const { name, wait_ms: waitMs } = checkTimes(readPayload(id, validateNameWorker, payload));
   const worker = find(context, name);
   await begin(worker);
   return await awaitWorker(context, worker, waitMs);
 }
 
-async function stop(context: FunctionContext, id: string, payload: unknown) {
+async function stop(context: FunctionContext, id: string, payload: unknown): Promise<WorkerStatus> {
   const { name, drain_ms: drainMs = DRAIN_MS_DEFAULT } = checkTimes(readPayload(id, validateStopWorker, payload));
   const worker = find(context, name);
   await worker.stop(drainMs);
   return describe(context, worker);
 }
 
-async function restart(context: FunctionContext, id: string, payload: unknown) {
+async function restart(context: FunctionContext, id: string, payload: unknown): Promise<WorkerStatus> {
   const request = checkTimes(readPayload(id, validateStopWorker, payload));
   const worker = find(context, request.name);
   await worker.stop(request.drain_ms ?? DRAIN_MS_DEFAULT);
@@ -123,16 +125,16 @@ async function restart(context: FunctionContext, id: string, payload: unknown) {
   return await awaitWorker(context, worker, request.wait_ms);
 }
 
-function list(context: FunctionContext) {
+function list(context: FunctionContext): Answers['worker::list'] {
   return { workers: context.supervisor.all().map((worker) => describe(context, worker)) };
 }
 
-function status(context: FunctionContext, id: string, payload: unknown) {
+function status(context: FunctionContext, id: string, payload: unknown): WorkerStatus {
   const { name } = readPayload(id, validateNameWorker, payload);
   return describe(context, find(context, name));
 }
 
-function logs(context: FunctionContext, id: string, payload: unknown) {
+function logs(context: FunctionContext, id: string, payload: unknown): Answers['worker::logs'] {
   const { name, after, since, limit = LINES_DEFAULT } = readPayload(id, validateReadLogs, payload);
   if (!Number.isInteger(limit) || limit < 1) {
     throw new Refusal('BAD_REQUEST', `limit must be a whole number from 1, found ${limit}`);
@@ -162,7 +164,11 @@ async function begin(worker: SupervisedWorker): Promise<void> {
   });
 }
 
-async function awaitWorker(context: FunctionContext, worker: SupervisedWorker, waitMs = WAIT_MS_DEFAULT) {
+async function awaitWorker(
+  context: FunctionContext,
+  worker: SupervisedWorker,
+  waitMs = WAIT_MS_DEFAULT,
+): Promise<WorkerStatus> {
   if (waitMs > 0) {
     const readiness = await untilRegistered(
       { clock: context.module.clock, supervisor: context.supervisor },
@@ -183,7 +189,7 @@ function failed(worker: SupervisedWorker, reason: string): Refusal {
   return new Refusal('WORKER_FAILED', `The worker ${worker.entry.name} does not run: ${reason}\n${output}`);
 }
 
-function describe({ supervisor }: FunctionContext, worker: SupervisedWorker) {
+function describe({ supervisor }: FunctionContext, worker: SupervisedWorker): WorkerStatus {
   return { ...worker.describe(), functions: supervisor.functionsOf(worker.entry.name) };
 }
 

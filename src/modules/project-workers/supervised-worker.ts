@@ -13,6 +13,7 @@ import type { ProjectWorker } from '../../core/workers/worker-manifest.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import { type StartedProcess, startProcess } from '../../effects/worker-process.ts';
+import type { DescribedWorker } from './answers.ts';
 import { needsInstall, type Project, projectOf, rememberInstall } from './project.ts';
 
 export interface SupervisionContext {
@@ -77,7 +78,7 @@ export class SupervisedWorker {
     return this.#state === 'running' ? undefined : this.#lastEnd;
   }
 
-  describe() {
+  describe(): DescribedWorker {
     const { manifest } = this.#project ?? {};
     const usage = this.#process?.usage();
     return {

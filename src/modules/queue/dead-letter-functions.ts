@@ -14,6 +14,7 @@ import { parseAs } from '../../store/commands/queue/encoding.ts';
 import { CommandInput } from '../../store/thread/command-input.ts';
 import { type DeadLetters, needed } from './adapters/capabilities.ts';
 import { deadLetterRows } from './dead-letter-page.ts';
+import type { QueueAnswers } from './function-answers.ts';
 import { innerNames, type MessagePayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const LISTED_DEFAULT = 50;
@@ -25,7 +26,7 @@ export function deadLetterFunctions(context: QueueFunctionContext): AnyBuiltin[]
     {
       id: 'engine::queue::dlq_topics',
       description: 'Lists the queues and topics that have dead letters',
-      async handle() {
+      async handle(): Promise<QueueAnswers['engine::queue::dlq_topics']> {
         const counts = new Map<string, { topic: string; broker_type: string; message_count: number }>();
         for (const { queue, dead } of await context.adapter.stats()) {
           if (dead === 0) continue;
@@ -49,10 +50,10 @@ export function deadLetterFunctions(context: QueueFunctionContext): AnyBuiltin[]
     {
       id: 'svc::queue::discard_message',
       description: 'Discards one dead letter',
-      async handle(payload) {
+      async handle(payload): Promise<QueueAnswers['svc::queue::discard_message']> {
         const input = readPayload('svc::queue::discard_message', validateMessage, payload);
-        const count = await move(context, input, (deadLetters, queue, id) => deadLetters.discard(queue, id));
-        return { queue: namedQueue(input), message_id: input.message_id, redriven: count, discarded: count };
+        const moved = await move(context, input, (deadLetters, queue, id) => deadLetters.discard(queue, id));
+        return { ...moved, discarded: moved.redriven };
       },
     },
   ];
@@ -167,9 +168,8 @@ function redriveMessage(context: QueueFunctionContext): RawBuiltinDefinition {
         throw new Refusal('PAYLOAD_TOO_LARGE', words);
       }
       move(context, input, (deadLetters, queue, message) => deadLetters.redrive(queue, message, copy)).then(
-        (count) => {
-          const answer = { queue: namedQueue(input), message_id: input.message_id, redriven: count };
-          const json = Buffer.from(JSON.stringify(answer));
+        (moved) => {
+          const json = Buffer.from(JSON.stringify(moved));
           done({ result: Payload.ofBytes(json, 0, json.length) });
         },
         (error: unknown) =>
@@ -179,12 +179,12 @@ function redriveMessage(context: QueueFunctionContext): RawBuiltinDefinition {
   };
 }
 
-/** 1 or 0: whether it existed. */
+/** `redriven` is 1 or 0: whether it existed. */
 async function move(
   context: QueueFunctionContext,
   input: MessagePayload,
   act: (deadLetters: DeadLetters, queue: string, id: string) => Promise<number>,
-): Promise<number> {
+): Promise<QueueAnswers['svc::queue::redrive_message']> {
   const name = namedQueue(input);
   const { message_id: id } = input;
   if (typeof id !== 'string' || id === '') throw new Refusal('message_id_not_set', 'The message_id is not set');
@@ -192,7 +192,7 @@ async function move(
   for (const queue of innerNames(name, context)) {
     if ((await act(deadLetters, queue, id)) === 0) continue;
     context.queues.find(queue)?.nudge();
-    return 1;
+    return { queue: name, message_id: id, redriven: 1 };
   }
-  return 0;
+  return { queue: name, message_id: id, redriven: 0 };
 }

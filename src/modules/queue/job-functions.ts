@@ -11,6 +11,7 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import type { AnyBuiltin, RawBuiltinDefinition } from '../../router/builtin.ts';
 import { outcomeOf } from '../../router/calls/call.ts';
 import { type JobList, needed } from './adapters/capabilities.ts';
+import type { QueueAnswers } from './function-answers.ts';
 import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 
 const PROGRESS_BYTES_MAX = 4_096;
@@ -47,7 +48,7 @@ export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
     {
       id: 'engine::queue::progress',
       description: 'Reports the progress of a job, called by its handler; shown with the job',
-      handle(payload) {
+      handle(payload): QueueAnswers['engine::queue::progress'] {
         const { messageReceiptId: id, value } = readPayload('engine::queue::progress', validateProgress, payload);
         const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
         if (bytes > PROGRESS_BYTES_MAX) {

@@ -9,6 +9,7 @@ import type { AnyBuiltin } from '../../router/builtin.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { needed, unreportedBy } from './adapters/capabilities.ts';
 import type { QueueSettings } from './config.ts';
+import type { QueueAnswers } from './function-answers.ts';
 import { innerNames, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
 import type { QueueRunner } from './runner.ts';
 
@@ -70,14 +71,14 @@ function listTopics({ adapter, queues, topics }: OverviewContext): AnyBuiltin {
   return {
     id: 'engine::queue::list_topics',
     description: 'Lists queues and topics',
-    async handle() {
+    async handle(): Promise<QueueAnswers['engine::queue::list_topics']> {
       const named = queues.all.filter(({ settings }) => isNamedQueue(settings.name));
       return [
         ...named.map(({ settings }) => ({
           name: settings.name,
           broker_type: 'function_queue',
           subscriber_count: 0,
-          type: settings.isFifo ? 'fifo' : 'standard',
+          type: settings.isFifo ? ('fifo' as const) : ('standard' as const),
         })),
         ...[...topics.subscribers].map(([name, count]) => ({
           name,
@@ -91,11 +92,11 @@ function listTopics({ adapter, queues, topics }: OverviewContext): AnyBuiltin {
 
 function hold(verb: 'pause' | 'resume', description: string, context: OverviewContext): AnyBuiltin {
   const { adapter, queues, topics } = context;
-  const id = `engine::queue::${verb}`;
+  const id = `engine::queue::${verb}` as const;
   return {
     id,
     description,
-    async handle(payload) {
+    async handle(payload): Promise<QueueAnswers[typeof id]> {
       const name = namedQueue(readPayload(id, validateQueue, payload));
       if (queues.find(name) === undefined && !topics.subscribers.has(name)) {
         throw new Refusal('NOT_FOUND', `There is no queue or topic '${name}'`);

@@ -17,7 +17,7 @@ export function ownFormats(functionId: string): OwnFormats {
   const before = known.get(functionId);
   if (before !== undefined) return before;
   const request = formatOf(REQUESTS.components.schemas ?? {}, 'FunctionRequests', functionId);
-  const answer = formatOf(ANSWERS.components.schemas ?? {}, 'TelemetryAnswers', functionId);
+  const answer = formatOf(ANSWERS.components.schemas ?? {}, 'FunctionAnswers', functionId);
   const formats: OwnFormats = {
     ...(request !== undefined && { request_format: request }),
     ...(answer !== undefined && { response_format: answer }),

@@ -1,5 +1,6 @@
 // The JSON schemas of the functions of modules: shown in lists, and true.
 
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
@@ -97,9 +98,67 @@ test('[SDK-1] what the schemas of the functions of the engine describe is accept
   await using worker = await RawWorker.connect(engine.url);
   const { result } = await worker.call('engine::functions::list', { include_internal: true });
   const rows = (result as { functions: Row[] }).functions.filter(({ function_id: id }) => id.startsWith('engine::'));
-  for (const { function_id: id, request_format: format } of rows.filter((row) => !NOT_CALLED.test(row.function_id))) {
-    const { error } = await worker.call(id, example(format ?? {}, false));
+  const called = rows.filter((row) => !NOT_CALLED.test(row.function_id));
+  const answered = [];
+  for (const { function_id: id, request_format: format, response_format: answers } of called) {
+    const { error, result: answer } = await worker.call(id, example(format ?? {}, false));
     expect(MALFORMED, `${id} takes what its schema requires`).not.toContain(Object(error).code);
+    if (error !== undefined && error !== null) continue;
+    answered.push(id);
+    expect(offencesOf(answers, answer), `${id} answers what its schema describes`).toEqual([]);
+  }
+  // The others need a queue, a job, a trigger or a rule of that name.
+  expect(answered.length).toBeGreaterThan(40);
+});
+
+/** The payload of a job is any value. */
+const ANSWERS_ANYTHING = ['engine::queue::job_payload'];
+
+function offencesOf(schema: Schema | undefined, value: unknown): unknown {
+  if (schema === undefined) return 'no schema';
+  const check = new Ajv({ strict: false, allErrors: true }).compile(schema);
+  return check(value) ? [] : check.errors;
+}
+
+test('[SDK-1] every function of the engine has a schema of what it answers', async () => {
+  await using engine = await startTestEngine({ yaml: YAML });
+  await using worker = await RawWorker.connect(engine.url);
+  const { result } = await worker.call('engine::functions::list', { include_internal: true });
+  const rows = (result as { functions: Row[] }).functions.filter(
+    ({ function_id: id }) => !/^(state|stream)::/.test(id) && !ANSWERS_ANYTHING.includes(id),
+  );
+  for (const { function_id: id, response_format: format } of rows) expect(format, id).toBeDefined();
+});
+
+test('[SDK-1] what lists and descriptions answer is what their schemas describe', async () => {
+  await using engine = await startTestEngine({ yaml: YAML });
+  await using worker = await RawWorker.connect(engine.url);
+  worker.send({ type: 'registerfunction', id: 'a::b', metadata: { team: 'x' } });
+  await worker.settled();
+  const { result } = await worker.call('engine::functions::list', { include_internal: true });
+  const schemas = new Map((result as { functions: Row[] }).functions.map((row) => [row.function_id, row]));
+  const bound = await worker.call('engine::register_trigger', { type: 'state', function_id: 'a::b', config: {} });
+  const trigger = Object(bound.result);
+  const { result: own } = await worker.call('engine::workers::list', {});
+  const workerId = (own as { workers: { id: string; runtime: string }[] }).workers.find(
+    ({ runtime }) => runtime !== 'engine',
+  )?.id;
+  const calls: [string, object][] = [
+    ['engine::functions::info', { function_id: 'a::b' }],
+    ['engine::functions::info', { function_ids: ['a::b', 'a::c'] }],
+    ['engine::functions::list', { include_internal: true }],
+    ['engine::workers::list', {}],
+    ['engine::workers::info', { worker_id: workerId }],
+    ['engine::registered-triggers::list', {}],
+    ['engine::registered-triggers::info', { id: trigger.id }],
+    ['engine::triggers::info', { id: 'state' }],
+    ['engine::triggers::fire', { id: trigger.id }],
+    ['engine::unregister_trigger', { id: trigger.id }],
+  ];
+  for (const [id, payload] of calls) {
+    const { error, result: answer } = await worker.call(id, payload);
+    expect(error ?? undefined, id).toBeUndefined();
+    expect(offencesOf(schemas.get(id)?.response_format, answer), id).toEqual([]);
   }
 });
 
