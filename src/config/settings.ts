@@ -179,7 +179,11 @@ export const topLevel = fields({
     help: 'Router threads, which share the ports of workers, HTTP and streams; auto: half of the cores, 8 at most',
   }),
   pool_threads: optional(
-    integer({ min: 1, max: 1024, help: 'Threads that check large frames; by default one per core, 4 at most' }),
+    integer({
+      min: 1,
+      max: 1024,
+      help: 'Threads that check large frames and compute large updates for a Redis; by default one per core, 4 at most',
+    }),
   ),
   compat: optional(oneOf(['iii', 'none'], { help: 'iii: answer as iii does wherever the product differs from it' })),
   strict: flag({ default: false, help: 'Security warnings at the start become errors' }),

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { AlertInput, AlertVerdict } from '../core/telemetry/metrics/alert-rules.ts';
+import type { UpdateAnswer, UpdateTask } from '../core/update-ops/update-task.ts';
 import type { MemberRanges, ScanOffence } from '../protocol/frames/envelope.ts';
 import { addUntilSettled, delayEnd, LOAD_MS_MAX, withinMs } from './process-end.ts';
 import { taskFile } from './task-file.ts';
@@ -18,6 +19,8 @@ export interface Pool {
   scanFrame(bytes: ArrayBufferLike): Promise<MemberRanges | ScanOffence>;
   /** Evaluates which alert rules hold. */
   evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]>;
+  /** Computes the new value of an update. */
+  evaluateUpdate(task: UpdateTask): Promise<UpdateAnswer>;
   close(): Promise<void>;
 }
 
@@ -30,8 +33,10 @@ export function createPool(threads: number): Pool {
   // The types of a task's input and output follow from its name.
   const scans: Tasks<ArrayBufferLike, MemberRanges | ScanOffence> = pool;
   const alerts: Tasks<{ inputs: readonly AlertInput[]; nowMs: number }, readonly AlertVerdict[]> = pool;
+  const updates: Tasks<UpdateTask, UpdateAnswer> = pool;
   const scanFrameFile = { filename: taskFile('scan-frame') };
   const alertsFile = { filename: taskFile('alerts') };
+  const updatesFile = { filename: taskFile('updates') };
   const running = new Set<Promise<unknown>>();
   // A thread loads the file of a task with the first task.
   const untilDone = <Answer>(answer: Promise<Answer>): Promise<Answer> => {
@@ -42,6 +47,7 @@ export function createPool(threads: number): Pool {
   return {
     scanFrame: (bytes) => untilDone(scans.run(bytes, scanFrameFile)),
     evaluateAlerts: (inputs, nowMs) => untilDone(alerts.run({ inputs, nowMs }, alertsFile)),
+    evaluateUpdate: (task) => untilDone(updates.run(task, updatesFile)),
     async close() {
       await withinMs(LAST_TASKS_MS, Promise.allSettled(running));
       await pool.destroy();

@@ -117,7 +117,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     ...{ clock: context.clock, random: context.random, logger, version, openFiles },
     ...{ ...ofAllRouters, reservedPaths: new ReservedPaths() },
     engine: infoOf(configuration),
-    threads: { own: createOwnThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
+    threads: { own: createOwnThread, evaluateAlerts: pool.evaluateAlerts, evaluateUpdate: pool.evaluateUpdate },
     ...{ outgoing: context.outgoing, environment: context.environment },
     modulesHealth: () => modules.health(),
     configuration,

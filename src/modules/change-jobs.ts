@@ -20,7 +20,7 @@ import type { ChangePlan, ChangeTarget, EnqueueAnswer, EnqueueRules, OutboxHead 
 import { distinctBindings } from '../core/registry/trigger-table.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
-import { isOutboxPage, isPlanAnswer } from '../generated/queue-shapes.ts';
+import { isOutboxPage, isOutboxPlaces, isPlanAnswer } from '../generated/queue-shapes.ts';
 import { asRawJson } from '../protocol/json/byte-string.ts';
 import { Payload } from '../protocol/payload/payload.ts';
 import type { Binding, Cause, JobTarget } from '../router/builtin.ts';
@@ -35,13 +35,16 @@ export interface ChangeJobsOptions {
   /** The owner of the changes: names the plan in the store. */
   readonly owner: string;
   readonly store: Store;
-  /** False for Redis: other engines change it too, and it has no outbox. */
-  readonly isOfThisMachine: boolean;
+  /**
+   * Of a store of this machine, or of a Redis, where all engines that work on the same queues share it. `undefined`: it
+   * has none.
+   */
+  readonly outbox: 'own' | 'shared' | undefined;
   /** The fields by which a FIFO queue may group its events. */
   readonly groupFields: readonly string[];
   readonly router: Pick<
     RouterPort,
-    'jobTarget' | 'sharesQueue' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
+    'jobTarget' | 'jobPlace' | 'sharesQueue' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,6 +66,10 @@ const TRIGGERS_MAX = 1_000;
 /** Those of all restricted connections together. */
 const RESTRICTED_TRIGGERS_MAX = 100;
 const RETRY_MS = 1_000;
+/** Another engine moves a page: a few milliseconds. */
+const BUSY_MS = 50;
+/** Jobs of engines that ended wait in a shared outbox until another one looks. */
+const LOOK_MS = 2_000;
 const LOG_INTERVAL_MS = 60_000;
 /**
  * The size that W3C Baggage requires every system to carry. More is of no use to a job, and every write would carry it.
@@ -91,6 +98,7 @@ export class ChangeJobs {
   #loggedMs = Number.NEGATIVE_INFINITY;
   #cancelRetry: (() => void) | undefined;
   #cancelPlan: (() => void) | undefined;
+  #stopLooking: (() => void) | undefined;
   readonly #hooks: (() => void)[];
 
   constructor(options: ChangeJobsOptions) {
@@ -112,10 +120,17 @@ export class ChangeJobs {
 
   /** Why the trigger cannot name that queue. */
   refuse(queue: string, binding: Binding): string | undefined {
-    const { owner, router, isOfThisMachine } = this.#options;
-    if (!isOfThisMachine) {
-      const where = `where ${owner} is kept on this machine (adapter kv)`;
-      return `A trigger can name a queue only ${where}: a Redis keeps no outbox`;
+    const { owner, router, outbox } = this.#options;
+    if (outbox === undefined) {
+      const where = `where ${owner} is kept on this machine or in a Redis (adapters kv and extstore)`;
+      return `A trigger can name a queue only ${where}: a bridge keeps no outbox`;
+    }
+    const target = router.jobTarget(queue);
+    if (typeof target === 'string') return target;
+    if (outbox === 'shared' && router.jobPlace === undefined) {
+      const needed = 'a trigger can name a queue only if its jobs outlive the engine';
+      const remedy = 'give svc-queue a directory (store_method: file_based) or a Redis (adapter extstore)';
+      return `Where ${owner} is kept in a Redis, ${needed}: ${remedy}`;
     }
     if (this.#bindings.size >= TRIGGERS_MAX)
       return `The limit of triggers of ${owner} that name a queue is ${TRIGGERS_MAX}`;
@@ -123,8 +138,7 @@ export class ChangeJobs {
     if (restricted >= RESTRICTED_TRIGGERS_MAX) {
       return `The limit of triggers of ${owner} that name a queue is ${RESTRICTED_TRIGGERS_MAX} on restricted ports`;
     }
-    const target = router.jobTarget(queue);
-    return typeof target === 'string' ? target : this.#groupOffence(queue, target.rules);
+    return this.#groupOffence(queue, target.rules);
   }
 
   #groupOffence(queue: string, { groupField }: EnqueueRules): string | undefined {
@@ -177,16 +191,40 @@ export class ChangeJobs {
 
   /** Loads what an earlier run left: its plan, and jobs that were not sent yet. */
   start(): void {
-    if (!this.#options.isOfThisMachine) return;
+    const { outbox, clock } = this.#options;
+    if (outbox === undefined) return;
     this.#sendPlan(undefined);
     this.#send();
+    if (outbox !== 'shared') return;
+    this.#stopLooking = clock.every(LOOK_MS, () => this.#sendFromOldest());
+    this.#reportOtherPlaces();
+  }
+
+  /** The place of a directory has the name of its machine: under another name, its jobs would wait unseen. */
+  #reportOtherPlaces(): void {
+    const { store, owner, logger } = this.#options;
+    store.run('outbox::places', Buffer.from('{}'), ({ result }) => {
+      if (result === undefined) return;
+      const { place: own } = this.#place;
+      for (const { place, jobs } of parseAs(result, isOutboxPlaces).places) {
+        if (place !== own) logger.warn('Jobs of triggers wait for the queues of another place', { owner, place, jobs });
+      }
+    });
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#cancelRetry?.();
     this.#cancelPlan?.();
+    this.#stopLooking?.();
     for (const unhook of this.#hooks.splice(0)) unhook();
+  }
+
+  /** Names the outbox, where there are several. */
+  get #place(): { readonly place?: string } {
+    const { outbox, router } = this.#options;
+    const place = outbox === 'shared' ? router.jobPlace : undefined;
+    return place === undefined ? {} : { place };
   }
 
   #isHere(queue: string): boolean {
@@ -204,7 +242,7 @@ export class ChangeJobs {
     const planned = distinctBindings(trustedFirst(this.#bindings.keys())).flatMap((binding) =>
       this.#targetOf(binding).map((target) => ({ binding, target })),
     );
-    const plan: ChangePlan = { owner, targets: planned.map(({ target }) => target) };
+    const plan: ChangePlan = { owner, targets: planned.map(({ target }) => target), ...this.#place };
     store.run('outbox::plan', Buffer.from(JSON.stringify(plan)), ({ result, error }) => {
       if (error !== undefined || result === undefined) {
         logger.error('Triggers that name a queue could not be set', { owner, error });
@@ -259,7 +297,7 @@ export class ChangeJobs {
     this.#isSending = true;
     this.#isNudged = false;
     if (this.#isRoundDue) this.#beginRound();
-    const ask = Buffer.from(JSON.stringify(this.#rounds.next));
+    const ask = Buffer.from(JSON.stringify({ ...this.#rounds.next, ...this.#place }));
     this.#options.store.run('outbox::oldest', ask, ({ result, error }) => {
       if (result !== undefined && error === undefined) return this.#sendPage(result);
       this.#hasFailed = true;
@@ -278,8 +316,9 @@ export class ChangeJobs {
   #sendPage(bytes: Uint8Array): void {
     const { head, body } = decodeFramed(bytes);
     if (!isOutboxPage(head)) throw new Error('The store answered a page of its outbox with an unknown shape');
-    const { jobs, lookedTo, hasMore } = head;
+    const { jobs, lookedTo, hasMore, isBusy } = head;
     this.#rounds.looked(lookedTo);
+    if (isBusy === true) this.#sendLater(BUSY_MS);
     if (jobs.length === 0) return this.#goOn(hasMore);
     let end = 0;
     const sent = jobs.map((job) => {
@@ -327,8 +366,10 @@ export class ChangeJobs {
   }
 
   #drop(gone: readonly number[], hasMore: boolean): void {
-    if (gone.length === 0) return this.#goOn(hasMore);
-    this.#options.store.run('outbox::drop', Buffer.from(JSON.stringify({ seqs: gone })), ({ error }) => {
+    const { store, outbox } = this.#options;
+    // Another engine may move the next page of a shared outbox.
+    if (gone.length === 0 && outbox === 'own') return this.#goOn(hasMore);
+    store.run('outbox::drop', Buffer.from(JSON.stringify({ seqs: gone, ...this.#place })), ({ error }) => {
       if (error !== undefined) {
         this.#hasFailed = true;
         this.#waits(error.message);
@@ -356,8 +397,12 @@ export class ChangeJobs {
       this.#loggedMs = clock.monotonicMs();
       logger.warn('Jobs of triggers wait: their queue refuses them', { owner, reason });
     }
+    this.#sendLater(RETRY_MS);
+  }
+
+  #sendLater(ms: number): void {
     if (this.#isStopped) return;
-    this.#cancelRetry ??= clock.after(RETRY_MS, () => {
+    this.#cancelRetry ??= this.#options.clock.after(ms, () => {
       this.#cancelRetry = undefined;
       this.#sendFromOldest();
     });

@@ -8,12 +8,15 @@ import { BridgedStreams } from '../store/bridge/streams.ts';
 import { RedisStore } from '../store/redis/store.ts';
 import type { Store, StoreEvent, StoreLimits } from '../store/thread/contract.ts';
 import { type BridgeConfig, type KvConfig, locationOf, type RedisConfig, redisUrl } from './adapter-settings.ts';
+import type { ChangeJobsOptions } from './change-jobs.ts';
 import { adapterConfig, type ChosenAdapter, type ModuleContext } from './module.ts';
 
 export interface ChosenStore {
   readonly store: Store;
   /** The name in the configuration, for health (K2). */
   readonly adapter: string;
+  /** Where jobs of changes wait for their queue (`change-jobs.ts`). */
+  readonly outbox: ChangeJobsOptions['outbox'];
   start(): Promise<void>;
   stop(): void;
   /** Reports events of the stream to `changed` until the returned function is called. Absent: not needed. */
@@ -41,7 +44,7 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
   const adapter = chosen?.name ?? choice.kv.name;
   if (kv !== undefined) {
     const store = context.stores.open(locationOf(kv), limits);
-    return { store, adapter, start: async () => {}, stop: () => {} };
+    return { store, adapter, outbox: 'own', start: async () => {}, stop: () => {} };
   }
   const bridged = adapterConfig(chosen, choice.bridge.declaration);
   if (bridged !== undefined) return bridgedStore(context, choice, bridged);
@@ -60,8 +63,9 @@ export function chooseStore(context: ModuleContext, choice: StoreChoice): Chosen
     random,
     logger,
     counters: router,
+    evaluateUpdate: context.threads.evaluateUpdate,
   });
-  return { store, adapter, start: () => store.start(), stop: () => store.stop() };
+  return { store, adapter, outbox: 'shared', start: () => store.start(), stop: () => store.stop() };
 }
 
 function bridgedStore(
@@ -74,9 +78,9 @@ function bridgedStore(
   const adapter = bridge.declaration.name;
   if (purpose === 'state') {
     const store = new BridgedState({ ...options, purpose });
-    return { store, adapter, start: async () => store.start(), stop: () => store.stop() };
+    return { store, adapter, outbox: undefined, start: async () => store.start(), stop: () => store.stop() };
   }
   const store = new BridgedStreams({ ...options, purpose });
   const follow = (stream: string): (() => void) => store.follow(stream);
-  return { store, adapter, start: async () => store.start(), stop: () => store.stop(), follow };
+  return { store, adapter, outbox: undefined, start: async () => store.start(), stop: () => store.stop(), follow };
 }

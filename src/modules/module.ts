@@ -151,6 +151,7 @@ export interface ModuleThreads {
   /** A thread that runs one file of `workers/` and does not end while the engine runs. */
   own<Task, Answer>(task: string, isAwake?: boolean): OwnThread<Task, Answer>;
   readonly evaluateAlerts: Pool['evaluateAlerts'];
+  readonly evaluateUpdate: Pool['evaluateUpdate'];
 }
 
 /** Facts that only the engine as a whole knows. */

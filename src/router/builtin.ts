@@ -162,6 +162,8 @@ export interface JobTarget {
 export interface JobTaker {
   /** Calls `done` once, at once or later: with a receipt only when the job is durable (Q1). */
   take(job: JobRequest, done: (answer: EnqueueAnswer) => void): void;
+  /** Names where all its jobs are, for all engines that work on them; `undefined`: they end with this engine. */
+  readonly place: string | undefined;
   /** The queue of a trigger that names one; a text: why there is none. */
   target(queue: string): JobTarget | string;
   /** Another module wrote this number of jobs of the queue into its store. */

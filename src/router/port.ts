@@ -259,16 +259,16 @@ export class RouterPort {
 
   /** Why the queue cannot have these rules. */
   judgeQueue(queue: string, rules: EnqueueRules): string | undefined {
-    for (const judge of this.#context.queueJudges) {
-      const offence = judge(queue, rules);
-      if (offence !== undefined) return offence;
-    }
-    return undefined;
+    return [...this.#context.queueJudges].map((judge) => judge(queue, rules)).find((offence) => offence !== undefined);
   }
 
   /** The queue of a trigger that names one; a text: why there is none. */
   jobTarget(queue: string): JobTarget | string {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
+  }
+
+  get jobPlace(): string | undefined {
+    return this.#context.jobTaker?.place;
   }
 
   /** Whether jobs with these rights share the queue with trusted jobs. */

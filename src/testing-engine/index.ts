@@ -137,7 +137,7 @@ function moduleContext(config: LoadedConfig, context: RouterContext, parts: Engi
       config: () => ({ ...describeConfig(config), last_reload: null }),
       configSchema: () => describeSchema(declarations),
     },
-    threads: { own: refuseThread, evaluateAlerts: (inputs, nowMs) => pool.evaluateAlerts(inputs, nowMs) },
+    threads: { own: refuseThread, evaluateAlerts: pool.evaluateAlerts, evaluateUpdate: pool.evaluateUpdate },
     outgoing: context.outgoing,
     environment: context.environment,
     modulesHealth: () => modules.health(),
@@ -173,6 +173,8 @@ function createInlinePool(): Pool {
   return {
     scanFrame: async (bytes) => locateMembers(new Uint8Array(bytes)),
     evaluateAlerts: async () => [],
+    // No store of this engine is in a Redis.
+    evaluateUpdate: refuseThread,
     close: async () => {},
   };
 }

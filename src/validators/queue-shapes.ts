@@ -29,6 +29,7 @@ import type {
   JobRow,
   JobsInput,
   JobsPage,
+  KeptJobHead,
   KeptMovesInput,
   MigrateAnswer,
   MigrateInput,
@@ -39,6 +40,7 @@ import type {
   OutboxDrop,
   OutboxHead,
   OutboxPage,
+  OutboxPlaces,
   PauseInput,
   PlanAnswer,
   QueueStats,
@@ -82,7 +84,9 @@ export const isChangePlan = typia.createIs<ChangePlan>();
 export const isPlanAnswer = typia.createIs<PlanAnswer>();
 export const isOutboxAsk = typia.createIs<OutboxAsk>();
 export const isOutboxHead = typia.createIs<OutboxHead>();
+export const isKeptJobHead = typia.createIs<KeptJobHead>();
 export const isOutboxPage = typia.createIs<OutboxPage>();
+export const isOutboxPlaces = typia.createIs<OutboxPlaces>();
 export const isOutboxDrop = typia.createIs<OutboxDrop>();
 export const isMigrateInput = typia.createIs<MigrateInput>();
 export const isMigrateAnswer = typia.createIs<MigrateAnswer>();

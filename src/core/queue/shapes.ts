@@ -287,6 +287,8 @@ export interface ChangePlan {
   /** The source of the changes: `state` or `stream`. */
   owner: string;
   targets: ChangeTarget[];
+  /** In Redis: where the jobs of the queues are, which names the outbox. */
+  place?: string;
 }
 
 export interface ChangeTarget {
@@ -315,10 +317,27 @@ export interface OutboxHead {
   key: string;
 }
 
+/** Outboxes of a Redis that are not empty. */
+export interface OutboxPlaces {
+  places: { place: string; jobs: number }[];
+}
+
+/** In Redis: the change that a job is made of. The number and the values are kept next to it. */
+export interface KeptChange {
+  path: string[];
+  kind: string;
+  nowMs: number;
+}
+
+export interface KeptJobHead extends OutboxHead {
+  change: KeptChange;
+}
+
 /** Entries after that number, without those of queues that refuse now. */
 export interface OutboxAsk {
   after: number;
   refusing: string[];
+  place?: string;
 }
 
 /** The form sent to the store: jobs follow as bytes. */
@@ -327,10 +346,13 @@ export interface OutboxPage {
   /** The end of the common fields. */
   lookedTo: number;
   hasMore: boolean;
+  /** Another engine moves a page. */
+  isBusy?: boolean;
 }
 
 export interface OutboxDrop {
   seqs: number[];
+  place?: string;
 }
 
 /** The first job whose queue is migrated to the current form. */

@@ -33,6 +33,7 @@ import { RouterPort } from '../../router/port.ts';
 import { Router } from '../../router/router.ts';
 import { startHousekeeping, startPressureWatch } from '../../router/session/housekeeping.ts';
 import { StoreRegistry } from '../../store/directory/registry.ts';
+import { answerUpdate } from '../../store/redis/evaluate-update.ts';
 import { StoreClient } from '../../store/thread/client.ts';
 import { PortWorker } from '../../store/thread/port-worker.ts';
 import { selectTransport } from '../../transport/select-transport.ts';
@@ -122,7 +123,11 @@ class RouterOnThread {
       sharedStreams: new SharedStreams(this.#streams),
       taps: new Taps(),
       engine: OF_HOME,
-      threads: { own: createOwnThread, evaluateAlerts: async () => [] },
+      threads: {
+        own: createOwnThread,
+        evaluateAlerts: async () => [],
+        evaluateUpdate: async (task) => answerUpdate(task),
+      },
       modulesHealth: () => ({}),
       configuration: FIXED,
     };

@@ -63,6 +63,10 @@ export class Queues implements JobTaker {
     this.#isOpen = true;
   }
 
+  get place(): string | undefined {
+    return this.#context.adapter.place;
+  }
+
   target(queue: string): JobTarget | string {
     const { adapter } = this.#context;
     const runner = isNamedQueue(queue) ? this.#runners.get(queue) : undefined;

@@ -38,7 +38,7 @@ import { AwaitedFunctions } from './waiting-for-worker.ts';
 /** The methods that move jobs; the module calls the others itself. */
 export type RunnerAdapter = Pick<
   QueueAdapter,
-  'name' | 'enqueue' | 'advance' | 'wake' | 'sharing' | 'localStore' | 'idempotencyKeys' | 'priorities'
+  'name' | 'place' | 'enqueue' | 'advance' | 'wake' | 'sharing' | 'localStore' | 'idempotencyKeys' | 'priorities'
 >;
 
 export interface RunnerContext {

@@ -12,7 +12,7 @@ import { GROUP_FIELDS, StateTriggers } from './triggers.ts';
 export const stateModule = defineModule({
   declaration: stateDeclaration,
   create(context, config, chosen) {
-    const { store, adapter, start, stop } = chooseStore(context, {
+    const { store, adapter, outbox, start, stop } = chooseStore(context, {
       chosen,
       kv: kvAdapter,
       redis: redisAdapter,
@@ -28,7 +28,7 @@ export const stateModule = defineModule({
     });
     const { router, clock, logger } = context;
     const isOfThisMachine = adapter === kvAdapter.name;
-    const changes = { owner: 'state', store, isOfThisMachine, groupFields: GROUP_FIELDS };
+    const changes = { owner: 'state', store, outbox, groupFields: GROUP_FIELDS };
     const jobs = new ChangeJobs({ ...changes, router, clock, logger });
     const { state: tap } = context.taps;
     const { sharedState } = context;

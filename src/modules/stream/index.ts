@@ -62,8 +62,8 @@ class StreamServer implements EngineModule<StreamConfig> {
     this.#chosen = chosenStore(context, adapter, (events, cause) => this.#publish(events, cause));
     this.#store = this.#chosen.store;
     this.#custom = new CustomStreams(router, this.#store, logger);
-    const isOfThisMachine = this.#chosen.adapter === kvAdapter.name;
-    const changes = { owner: 'stream', store: this.#store, isOfThisMachine, groupFields: GROUP_FIELDS };
+    const { outbox } = this.#chosen;
+    const changes = { owner: 'stream', store: this.#store, outbox, groupFields: GROUP_FIELDS };
     this.#jobs = new ChangeJobs({ ...changes, router, clock, logger });
     this.#changes = new StreamTriggers(this.#jobs, router.isDropIn, this.#chosen.follow);
     const joinsAndLeaves = new JoinsAndLeaves(router, logger, settings.stream.askMs, taps.streams);

@@ -3,6 +3,7 @@
 import type { RedisLink } from '../../effects/redis.ts';
 import type { ListEntry } from '../commands/state/replies.ts';
 import type { CommandContext, StoreReply } from '../thread/contract.ts';
+import type { updateEvaluator } from './evaluate-update.ts';
 import { bytesIn, corrupt, openValue } from './record.ts';
 
 /** A command: it validates its input and runs in one step of Redis. Rejects with a `Refusal`. */
@@ -15,6 +16,7 @@ export interface RedisAccess {
   readonly lanes: Lanes;
   /** Returns a name for a new write. */
   readonly newTag: () => string;
+  readonly evaluate: ReturnType<typeof updateEvaluator>;
 }
 
 /** How often an update is repeated because other engines wrote first. Each time, one of them made progress. */

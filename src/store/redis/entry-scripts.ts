@@ -5,29 +5,30 @@
 // come first.
 
 import { redisScript } from '../../effects/redis-script.ts';
+import { changeScript } from './outbox-scripts.ts';
 
 /** Lua. `expected`: the name of the write that must have written the present value. */
 export const ENTRIES = `
-local function put(values, names, index, name, place, record, expected)
-  local old = redis.call('HGET', values, name)
-  if expected ~= '*' and expected ~= (old and string.match(old, '^[^ ]*') or '') then return false, old end
+local function is_expected(old, expected)
+  return expected == '*' or expected == (old and string.match(old, '^[^ ]*') or '')
+end
+
+local function put(values, names, index, name, place, record, is_new)
   redis.call('HSET', values, name, record)
-  if not old then
-    redis.call('ZADD', names, 0, name)
-    redis.call('ZADD', index, 0, place)
-  end
-  return true, old
+  if not is_new then return end
+  redis.call('ZADD', names, 0, name)
+  redis.call('ZADD', index, 0, place)
 end
 
 local function take(values, names, index, name, place)
-  local old = redis.call('HGET', values, name)
-  if not old then return false end
   redis.call('HDEL', values, name)
   redis.call('ZREM', names, name)
   if redis.call('EXISTS', values) == 0 then redis.call('ZREM', index, place) end
-  return old
 end
+`;
 
+/** Lua. */
+export const PAGE = `
 -- Names and values in turn, up to the first that is more than an answer may hold.
 local function page(values, names, from, to, offset, count, bytes_max, out)
   local bytes = 0
@@ -42,28 +43,43 @@ local function page(values, names, from, to, offset, count, bytes_max, out)
 end
 `;
 
-// Each script of state is one atomic step. Keys: the values of a scope, their sorted names, the scopes, and the number
-// of the last change. The first three are all that a list reads.
+// Each script of state is one atomic step. Keys: the values of a scope, their sorted names, the scopes, and the
+// number of the last change. The first three are all that a list reads. Jobs may follow the arguments of a change,
+// and the keys of their outbox its keys.
 
-/** key, scope, record, expected → the number of the change, or 0 if nothing was written; what was there. */
-export const PUT_ENTRY = redisScript(`${ENTRIES}
-local done, old = put(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4])
-return {done and redis.call('INCR', KEYS[4]) or 0, old}`);
+const START = `${ENTRIES}
+local VALUES, NAMES, SCOPES, CHANGES = unpack(KEYS)
+local old = redis.call('HGET', VALUES, ARGV[1])
+`;
 
-/** key, scope → the number of the change, or 0 if there was nothing; what was there. */
-export const TAKE_ENTRY = redisScript(`${ENTRIES}
-local old = take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
-return {old and redis.call('INCR', KEYS[4]) or 0, old}`);
+const WHOLE = "string.format('%.0f', seq)";
 
-/** key, scope, expected → whether it was as expected, what was there, and the number as above. */
-export const TAKE_ENTRY_IF = redisScript(`${ENTRIES}
-local old = redis.call('HGET', KEYS[1], ARGV[1])
-if (old and string.match(old, '^[^ ]*') or '') ~= ARGV[3] then return {0, old, 0} end
-old = take(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
-return {1, old, old and redis.call('INCR', KEYS[4]) or 0}`);
+/** key, scope, record, expected → the number of the change and what was there; 0: nothing was written; -1: why not. */
+export const PUT_ENTRY = changeScript(
+  4,
+  (jobs) => `${START}${jobs.define}
+if not is_expected(old, ARGV[4]) then return {0, old} end
+${jobs.judge('json_size(old) + json_size(ARGV[3])')}
+put(VALUES, NAMES, SCOPES, ARGV[1], ARGV[2], ARGV[3], not old)
+local seq = redis.call('INCR', CHANGES)
+${jobs.keep({ epoch: "''", seq: WHOLE, old: 'json_of(old)', new: 'json_of(ARGV[3])' })}
+return {seq, old}`,
+);
+
+/** key, scope, expected → as above, and 0 also if there was nothing. */
+export const TAKE_ENTRY = changeScript(
+  3,
+  (jobs) => `${START}${jobs.define}
+if not old or not is_expected(old, ARGV[3]) then return {0, old} end
+${jobs.judge('json_size(old) + json_size(nil)')}
+take(VALUES, NAMES, SCOPES, ARGV[1], ARGV[2])
+local seq = redis.call('INCR', CHANGES)
+${jobs.keep({ epoch: "''", seq: WHOLE, old: 'json_of(old)', new: 'nil' })}
+return {seq, old}`,
+);
 
 /** from, to, offset, count, bytes → keys and records in turn. */
-export const LIST_ENTRIES = redisScript(`${ENTRIES}
+export const LIST_ENTRIES = redisScript(`${PAGE}
 return page(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], {})`);
 
-export const STATE_SCRIPTS = [PUT_ENTRY, TAKE_ENTRY, TAKE_ENTRY_IF, LIST_ENTRIES];
+export const STATE_SCRIPTS = [PUT_ENTRY.plain, PUT_ENTRY.withJobs, TAKE_ENTRY.plain, TAKE_ENTRY.withJobs, LIST_ENTRIES];

@@ -51,6 +51,25 @@ export function textIn(reply: unknown): string {
   return bytesIn(reply).toString('utf8');
 }
 
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (text !== '' && Number.isSafeInteger(value)) return value;
+  throw corrupt('something other than a number');
+}
+
+/** The first lines, and what follows them. */
+export function linesOf(bytes: Buffer, count: number): { readonly lines: readonly string[]; readonly rest: Buffer } {
+  const lines: string[] = [];
+  let at = 0;
+  while (lines.length < count) {
+    const end = bytes.indexOf(LINE_FEED, at);
+    if (end < 0) throw corrupt('a record without its lines');
+    lines.push(bytes.toString('utf8', at, end));
+    at = end + 1;
+  }
+  return { lines, rest: bytes.subarray(at) };
+}
+
 /** Another program has written under our keys. */
 export function corrupt(what: string): Refusal {
   return new Refusal('STORAGE_CORRUPT', `The Redis of this store holds ${what}; it was not changed`);
@@ -64,3 +83,4 @@ export function tagMaker(uuid: string, nowMs: () => number): () => string {
 
 const NOTHING: StoredValue = { tag: MISSING, json: undefined };
 const BLANK = 0x20;
+const LINE_FEED = 0x0a;

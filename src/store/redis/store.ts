@@ -7,6 +7,7 @@
 
 import { Refusal } from '../../core/calls/refusal.ts';
 import type { Counters } from '../../core/registry/counters.ts';
+import type { UpdateAnswer, UpdateTask } from '../../core/update-ops/update-task.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { Random } from '../../effects/random.ts';
@@ -25,20 +26,24 @@ import {
 } from '../thread/contract.ts';
 import { Lanes, type RedisCommand } from './commands.ts';
 import { STATE_SCRIPTS } from './entry-scripts.ts';
+import { updateEvaluator } from './evaluate-update.ts';
+import { RedisOutbox } from './outbox.ts';
+import { OUTBOX_SCRIPTS } from './outbox-scripts.ts';
 import { tagMaker } from './record.ts';
 import { readRedisSetup, weakerPromises } from './settings-check.ts';
 import { stateCommands } from './state.ts';
+import { stateJobBody } from './state-writes.ts';
 import { beginEpoch, readEventsFrom, streamReads } from './stream-reads.ts';
 import { STREAM_SCRIPTS } from './stream-scripts.ts';
-import { streamWrites } from './stream-writes.ts';
+import { streamJobBody, streamWrites } from './stream-writes.ts';
 import { WatchedGroups } from './watched-groups.ts';
 
 export interface RedisStoreOptions {
   /** Throws a `StartFailure` when the settings can never work. */
   readonly url: () => string;
   readonly keyPrefix: string;
-  /** The owner of the store, for the log and for Redis's list of clients. */
-  readonly purpose: string;
+  /** The owner of the store, for its keys, the log and Redis's list of clients. */
+  readonly purpose: 'state' | 'streams';
   readonly limits: Partial<StoreLimits>;
   readonly isDropIn: boolean;
   /** Whether `watch` will be used, which needs a connection of its own. */
@@ -47,6 +52,8 @@ export interface RedisStoreOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly counters: Pick<Counters, 'count'>;
+  /** On another thread. */
+  readonly evaluateUpdate: (task: UpdateTask) => Promise<UpdateAnswer>;
 }
 
 type Done = (reply: StoreReply) => void;
@@ -80,12 +87,20 @@ export class RedisStore implements Store {
 
   /** Waits 60 s for a Redis that is away (K3). Rejects with a `StartFailure`, and then nothing of it remains. */
   async start(): Promise<void> {
-    const { url, purpose, clock, logger, keyPrefix, random, isWatched } = this.#options;
-    const scripts = [...STATE_SCRIPTS, ...STREAM_SCRIPTS];
+    const { url, purpose, clock, logger, keyPrefix, random, isWatched, isDropIn } = this.#options;
+    const scripts = [...STATE_SCRIPTS, ...STREAM_SCRIPTS, ...OUTBOX_SCRIPTS];
     const { RedisLink } = await import('../../effects/redis.ts');
     const link = new RedisLink({ url: url(), purpose, clock, logger, scripts, onUp: () => this.#isUp(link) });
     this.#link = link;
-    const redis = { link, keyPrefix, lanes: new Lanes(), newTag: tagMaker(random.uuid(), () => clock.nowMs()) };
+    const newTag = tagMaker(random.uuid(), () => clock.nowMs());
+    const evaluate = updateEvaluator(this.#options.evaluateUpdate);
+    const redis = { link, keyPrefix, lanes: new Lanes(), newTag, evaluate };
+    const jobBody = purpose === 'state' ? stateJobBody : streamJobBody;
+    const outbox = new RedisOutbox({
+      ...redis,
+      owner: purpose,
+      bodyOf: (change, values) => jobBody(change, values, isDropIn),
+    });
     const context = () => ({ nowMs: clock.nowMs(), limits: this.#limits });
     const groups = new WatchedGroups({
       link,
@@ -95,7 +110,12 @@ export class RedisStore implements Store {
       beginEpoch: () => beginEpoch(redis),
     });
     this.#groups = groups;
-    const commands = { ...stateCommands(redis), ...streamReads(redis, groups), ...streamWrites(redis, groups) };
+    const commands = {
+      ...stateCommands(redis, outbox),
+      ...streamReads(redis, groups),
+      ...streamWrites(redis, groups, outbox),
+      ...outbox.commands,
+    };
     for (const [name, command] of Object.entries(commands)) this.#commands.set(name, command);
     await link.open();
     if (isWatched) await link.listen();
@@ -105,7 +125,7 @@ export class RedisStore implements Store {
     this.#link?.close();
   }
 
-  run(command: string, input: Uint8Array, done: Done, { wantsEvents = true }: RunOptions = {}): void {
+  run(command: string, input: Uint8Array, done: Done, { wantsEvents = true, trace }: RunOptions = {}): void {
     const { clock, counters, isDropIn } = this.#options;
     if (this.#link === undefined) {
       clock.afterTurn(() => done({ error: NOT_STARTED }));
@@ -119,7 +139,7 @@ export class RedisStore implements Store {
       return;
     }
     const bytes = Buffer.from(input);
-    const context = { nowMs: clock.nowMs(), epoch: '', isDropIn, wantsEvents, limits: this.#limits };
+    const context = { nowMs: clock.nowMs(), epoch: '', isDropIn, wantsEvents, trace, limits: this.#limits };
     const answer = (reply: StoreReply): void => {
       this.#waiting.leave(1, bytes.length);
       this.#answer(done, reply);

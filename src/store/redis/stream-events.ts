@@ -5,7 +5,7 @@
 
 import { type EventKind, eventText, messageText } from '../commands/stream/messages.ts';
 import type { GroupRef, StoreEvent } from '../thread/contract.ts';
-import { corrupt } from './record.ts';
+import { corrupt, linesOf, wholeNumber } from './record.ts';
 
 /** The position of a group. */
 export interface Position {
@@ -39,7 +39,7 @@ export function storeEvent({ stream, group }: GroupRef, stored: HistoryEvent): S
 
 /** An entry of the history. */
 export function readEntry(ref: GroupRef, epoch: string, entry: Buffer): RecordedEvent {
-  const { lines, rest } = split(entry, 5);
+  const { lines, rest } = linesOf(entry, 5);
   const [seq = '', kind, nowMs = '', tag = '', item = ''] = lines;
   const at = { epoch, seq: wholeNumber(seq), tag };
   const stored = { at, kind: kindIn(kind), nowMs: wholeNumber(nowMs), item, payload: rest };
@@ -53,32 +53,13 @@ export function readEntry(ref: GroupRef, epoch: string, entry: Buffer): Recorded
 
 /** A message of the channel. */
 export function readMessage(ref: GroupRef, message: Buffer): RecordedEvent {
-  const { lines, rest } = split(message, 1);
+  const { lines, rest } = linesOf(message, 1);
   return readEntry(ref, lines[0] ?? '', rest);
 }
 
-export function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (text !== '' && Number.isSafeInteger(value)) return value;
-  throw corrupt('something other than a number');
-}
-
-const LINE_FEED = 0x0a;
 const KINDS: readonly EventKind[] = ['create', 'update', 'delete', 'event'];
 
-function split(bytes: Buffer, count: number): { readonly lines: readonly string[]; readonly rest: Buffer } {
-  const lines: string[] = [];
-  let at = 0;
-  while (lines.length < count) {
-    const end = bytes.indexOf(LINE_FEED, at);
-    if (end < 0) throw corrupt('an event without its lines');
-    lines.push(bytes.toString('utf8', at, end));
-    at = end + 1;
-  }
-  return { lines, rest: bytes.subarray(at) };
-}
-
-function kindIn(text: string | undefined): EventKind {
+export function kindIn(text: string | undefined): EventKind {
   const kind = KINDS.find((word) => word === text);
   if (kind === undefined) throw corrupt('an event of an unknown kind');
   return kind;

@@ -27,8 +27,8 @@ import {
 import type { CommandContext, GroupRef, StoreReply } from '../thread/contract.ts';
 import { LIST_BYTES_MAX, LIST_ENTRIES_MAX, type PageRequest } from '../thread/json-list.ts';
 import { entriesIn, type RedisAccess, type RedisCommand } from './commands.ts';
-import { bytesIn, listIn, openValue, type StoredValue, textIn } from './record.ts';
-import { type Position, readEntry, wholeNumber } from './stream-events.ts';
+import { bytesIn, listIn, openValue, type StoredValue, textIn, wholeNumber } from './record.ts';
+import { type Position, readEntry } from './stream-events.ts';
 import { groupOf, groupsOf, itemKeys, operandsOf, sharedKeys } from './stream-keys.ts';
 import { EVENTS_FROM, LIST_ITEMS, LIST_STREAMS, SUBSCRIBE, SWEEP_GROUP } from './stream-scripts.ts';
 import type { HistoryPart, WatchedGroups } from './watched-groups.ts';

@@ -7,11 +7,16 @@
 // own.
 
 import { redisScript } from '../../effects/redis-script.ts';
-import { ENTRIES } from './entry-scripts.ts';
+import { ENTRIES, PAGE } from './entry-scripts.ts';
+import { changeScript } from './outbox-scripts.ts';
 
-const EVENTS = `${ENTRIES}
+const EVENTS = `
 local HEAD, HISTORY, ITEMS, IDS, DUE, FLOOR, EPOCH, GROUPS = unpack(KEYS)
 local GROUP, CHANNEL, NOW, TAG = unpack(ARGV)
+
+local function whole(number)
+  return string.format('%.0f', number)
+end
 
 local function epoch_now()
   local epoch = redis.call('GET', EPOCH)
@@ -22,10 +27,6 @@ end
 
 local function seq_now()
   return tonumber(redis.call('HGET', HEAD, 'seq') or redis.call('GET', FLOOR) or 0)
-end
-
-local function whole(number)
-  return string.format('%.0f', number)
 end
 
 local function time_of(entry)
@@ -47,6 +48,10 @@ local function trim(count, bytes)
   return count, due
 end
 
+`;
+
+/** The event of a change. */
+const APPEND = `
 local function append(kind, item, payload)
   local epoch, seq = epoch_now(), whole(seq_now() + 1)
   local entry = table.concat({seq, kind, NOW, TAG, item, payload}, '\\n')
@@ -60,27 +65,50 @@ local function append(kind, item, payload)
 end
 `;
 
-/** 9 item, 10 data, 11 expected → 1, what was there, epoch, seq; or 0 and what is there. */
-export const PUT_ITEM = redisScript(`${EVENTS}
-local done, old = put(ITEMS, IDS, GROUPS, ARGV[9], GROUP, TAG .. ' ' .. ARGV[10], ARGV[11])
-if not done then return {0, old} end
-return {1, old, append(old and 'update' or 'create', ARGV[9], ARGV[10])}`);
+const NUMBERED = { epoch: 'epoch', seq: 'seq' };
 
-/** 9 item → what was there, epoch, seq; nil if there was nothing. */
-export const TAKE_ITEM = redisScript(`${EVENTS}
-local old = take(ITEMS, IDS, GROUPS, ARGV[9], GROUP)
-if not old then return false end
-return {old, append('delete', ARGV[9], string.sub(old, string.find(old, ' ', 1, true) + 1))}`);
+/** 9 item, 10 data, 11 expected → 1, what was there, epoch, seq; 0 and what is there; or -1 and why not. */
+export const PUT_ITEM = changeScript(
+  11,
+  (jobs) => `${EVENTS}${APPEND}${ENTRIES}${jobs.define}
+local old = redis.call('HGET', ITEMS, ARGV[9])
+if not is_expected(old, ARGV[11]) then return {0, old} end
+${jobs.judge('#ARGV[10]')}
+put(ITEMS, IDS, GROUPS, ARGV[9], GROUP, TAG .. ' ' .. ARGV[10], not old)
+local epoch, seq = append(old and 'update' or 'create', ARGV[9], ARGV[10])
+${jobs.keep({ ...NUMBERED, old: "old and ''", new: 'ARGV[10]' })}
+return {1, old, epoch, seq}`,
+);
 
-/** 9 item, 10 kind, 11 payload → epoch, seq. */
-export const APPEND_EVENT = redisScript(`${EVENTS}
-return {append(ARGV[10], ARGV[9], ARGV[11])}`);
+/** 9 item → 1, what was there, epoch, seq; 0 if there was nothing; or -1 and why not. */
+export const TAKE_ITEM = changeScript(
+  9,
+  (jobs) => `${EVENTS}${APPEND}${ENTRIES}${jobs.define}
+local old = redis.call('HGET', ITEMS, ARGV[9])
+if not old then return {0, old} end
+${jobs.judge('json_size(old)')}
+take(ITEMS, IDS, GROUPS, ARGV[9], GROUP)
+local json = string.sub(old, string.find(old, ' ', 1, true) + 1)
+local epoch, seq = append('delete', ARGV[9], json)
+${jobs.keep({ ...NUMBERED, old: 'nil', new: 'json' })}
+return {1, old, epoch, seq}`,
+);
+
+/** 9 item, 10 kind, 11 payload, 12 1: it cannot be refused → epoch, seq, judged jobs; or -1 and why not. */
+export const APPEND_EVENT = changeScript(
+  12,
+  (jobs) => `${EVENTS}${APPEND}${jobs.define}
+${jobs.judge('#ARGV[11]', "ARGV[12] == '1'")}
+local epoch, seq = append(ARGV[10], ARGV[9], ARGV[11])
+${jobs.keep({ ...NUMBERED, old: 'nil', new: 'ARGV[11]' })}
+return {epoch, seq${jobs.judged}}`,
+);
 
 /**
  * 9 and 10 epoch and seq of the subscriber, 11 item, 12 entries, 13 bytes → epoch, seq, tag, and either 1 and the
  * events since then, if all of them are kept, or 0 and the present ids and values in turn.
  */
-export const SUBSCRIBE = redisScript(`${EVENTS}
+export const SUBSCRIBE = redisScript(`${EVENTS}${PAGE}
 local epoch, seq, kept = epoch_now(), seq_now(), redis.call('LLEN', HISTORY)
 -- The number that a subscriber now has must not depend on other groups any more. Without memory for it, it does.
 if redis.call('EXISTS', HEAD) == 0 then
@@ -123,7 +151,7 @@ if seq > tonumber(redis.call('GET', FLOOR) or 0) then redis.call('SET', FLOOR, w
 return redis.call('DEL', HEAD)`);
 
 /** Keys: items, ids. from, to, offset, count, bytes → ids and values in turn. */
-export const LIST_ITEMS = redisScript(`${ENTRIES}
+export const LIST_ITEMS = redisScript(`${PAGE}
 return page(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], {})`);
 
 /** Keys: groups. Streams to skip, streams, groups of one of them, bytes → streams and their groups in turn. */
@@ -149,9 +177,7 @@ end
 return found`);
 
 export const STREAM_SCRIPTS = [
-  PUT_ITEM,
-  TAKE_ITEM,
-  APPEND_EVENT,
+  ...[PUT_ITEM, TAKE_ITEM, APPEND_EVENT].flatMap(({ plain, withJobs }) => [plain, withJobs]),
   SUBSCRIBE,
   EVENTS_FROM,
   SWEEP_GROUP,

@@ -165,7 +165,7 @@ export function runCommand(store: Store, command: string, input: object): Promis
   });
 }
 
-function codeOf(code: string): ErrorCode {
+export function codeOf(code: string): ErrorCode {
   const known = Object.hasOwn(ERROR_CODES, code);
   // A key of the table is one of its keys.
   return known ? (code as ErrorCode) : 'invocation_failed';

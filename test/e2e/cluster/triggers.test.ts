@@ -183,6 +183,29 @@ describe.skipIf(NO_NATS_SERVER)('a change of state in a shared Redis', () => {
     expect(got).toHaveLength(11);
     await removeKeys(prefix);
   });
+
+  test('[CL18] [S5] becomes a job that a worker of another engine runs, once for equal replicas', async () => {
+    const prefix = newKeyPrefix();
+    const store = `adapter: {name: extstore, config: {extstore_url: '${SHARED_REDIS}', key_prefix: '${prefix}'}}`;
+    const queue = `  - name: svc-queue\n    config: {queue_configs: {changes: {}}, ${store}}\n`;
+    await using pair = await startClusterPair({ workers: `  - name: svc-state\n    config: {${store}}\n${queue}` });
+    const got: { new_value: number }[] = [];
+    const replicas = [connect(pair.b.url), connect(pair.b.url)];
+    for (const worker of replicas) {
+      worker.registerFunction('stock::changed', (event: { new_value: number }) => void got.push(event));
+      worker.registerTrigger({ type: 'state', function_id: 'stock::changed', config: { queue: 'changes' } });
+    }
+    const writer = connect(pair.a.url);
+    await waitForFunction(writer, 'stock::changed');
+    await waitForTriggers(writer, 2);
+    for (let n = 0; n < 10; n++) await writer.trigger('state::set', { scope: 'stock', key: 'b', value: n });
+    const values = Array.from({ length: 10 }, (_, n) => n);
+    const sorted = () => got.map(({ new_value }) => new_value).sort((one, other) => one - other);
+    await waitFor('all have arrived', () => got.length >= 10);
+    await writer.trigger('stock::changed', { new_value: 10 });
+    expect(sorted()).toEqual([...values, 10]);
+    await removeKeys(prefix);
+  });
 });
 
 describe.skipIf(NO_NATS_SERVER)('a change of functions or workers', () => {

@@ -184,7 +184,11 @@ export class EngineInMemory {
         reload: refuseFile,
         onReload: () => {},
       },
-      threads: { own: refuseThread, evaluateAlerts: (inputs, nowMs) => this.pool.evaluateAlerts(inputs, nowMs) },
+      threads: {
+        own: refuseThread,
+        evaluateAlerts: (inputs, nowMs) => this.pool.evaluateAlerts(inputs, nowMs),
+        evaluateUpdate: (task) => this.pool.evaluateUpdate(task),
+      },
       outgoing: this.context.outgoing,
       environment: {},
       modulesHealth: () => ({ 'svc-engine-functions': { status: 'healthy' } }),

@@ -1,8 +1,10 @@
 // The thread pool in this thread: a scan ends when the test ends it.
 
 import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../../../src/core/telemetry/metrics/alert-rules.ts';
+import type { UpdateAnswer, UpdateTask } from '../../../src/core/update-ops/update-task.ts';
 import type { Pool } from '../../../src/effects/pool.ts';
 import { locateMembers, type MemberRanges, type ScanOffence } from '../../../src/protocol/frames/envelope.ts';
+import { answerUpdate } from '../../../src/store/redis/evaluate-update.ts';
 
 interface Scan {
   readonly bytes: ArrayBufferLike;
@@ -24,6 +26,10 @@ export class FakePool implements Pool {
 
   async evaluateAlerts(inputs: readonly AlertInput[], nowMs: number): Promise<readonly AlertVerdict[]> {
     return evaluateAlerts(inputs, nowMs);
+  }
+
+  async evaluateUpdate(task: UpdateTask): Promise<UpdateAnswer> {
+    return answerUpdate(task);
   }
 
   /** Ends the oldest scan. */

@@ -3,8 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { Counters } from '../../../src/core/registry/counters.ts';
+import type { UpdateTask } from '../../../src/core/update-ops/update-task.ts';
 import { type Clock, systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
+import { createPool, type Pool } from '../../../src/effects/pool.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
 import { RedisStore } from '../../../src/store/redis/store.ts';
 import type { StoreLimits } from '../../../src/store/thread/contract.ts';
@@ -23,6 +25,14 @@ export function newKeyPrefix(): string {
   return `svc-test:${randomUUID()}:`;
 }
 
+let openPool: Pool | undefined;
+
+/** Its threads end after an idle minute. */
+function pool(): Pool {
+  openPool ??= createPool(1);
+  return openPool;
+}
+
 /** Not started yet. */
 export function createExtStore({
   url = SHARED_REDIS,
@@ -34,8 +44,9 @@ export function createExtStore({
   const logger = createLogger({ level: 'debug', format: 'default', clock: systemClock, write });
   const random = systemRandom;
   const counters = new Counters();
-  const own = { purpose: 'test', limits, isDropIn, isWatched: true };
-  return new RedisStore({ url: () => url, keyPrefix, ...own, clock, random, logger, counters });
+  const own = { purpose: 'state' as const, limits, isDropIn, isWatched: true };
+  const evaluateUpdate = (task: UpdateTask) => pool().evaluateUpdate(task);
+  return new RedisStore({ url: () => url, keyPrefix, ...own, clock, random, logger, counters, evaluateUpdate });
 }
 
 export async function startExtStore(setup: ExtStoreSetup = {}): Promise<RedisStore> {

@@ -22,6 +22,7 @@ export async function startRedisQueues(setup: RedisQueuesSetup): Promise<RedisQu
   const adapter = new RedisQueues({
     createLink: async (scripts, onUp) => new RedisLink({ url, purpose: 'queues', clock, logger, scripts, onUp }),
     keyPrefix,
+    place: `${url} ${keyPrefix}`,
     leaseMs,
     engine: randomUUID(),
     clock,

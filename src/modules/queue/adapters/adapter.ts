@@ -24,6 +24,8 @@ export interface QueueAdapter extends QueueCapabilities {
   readonly trouble: string | undefined;
   /** The limit of all waits of one job of a fifo queue; absent: none. */
   readonly fifoWaitsMsMax?: number;
+  /** Names where the jobs are, for every engine that works on them. Absent: unknown, or they end with this engine. */
+  readonly place?: string | undefined;
   /** Where the jobs are, for health: never a credential. */
   readonly location: Readonly<Record<string, string>>;
   /**

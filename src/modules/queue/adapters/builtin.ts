@@ -1,6 +1,7 @@
 // The adapter `builtin`: jobs in a local store, each move one transaction (`src/store/commands/queue`). It has every
 // capability but `sharing`.
 
+import { hostname } from 'node:os';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { integer, optional, text } from '../../../core/config-fields/fields.ts';
 import type {
@@ -56,6 +57,11 @@ export const builtinQueues = defineQueueAdapter<KvConfig>(
   ({ stores, clock }, config) => builtinAdapter(stores.open(locationOf(config)), clock),
 );
 
+/** Another machine may have a directory of that name. */
+function placeOf({ file_path: folder }: Store['details']): { readonly place?: string } {
+  return folder === undefined ? {} : { place: `${hostname()} ${folder}` };
+}
+
 export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): QueueAdapter {
   const gathered = new GatheredJobs(clock, sendBatch(store));
   return {
@@ -69,6 +75,7 @@ export function builtinAdapter(store: Store, clock: Pick<Clock, 'afterTurn'>): Q
     get trouble() {
       return store.trouble;
     },
+    ...placeOf(store.details),
     location: store.details,
     start: () => migrate(store),
     async open(queue, { isFifo }) {

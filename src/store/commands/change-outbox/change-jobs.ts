@@ -14,6 +14,7 @@ import { parseAs, toJson } from '../queue/encoding.ts';
 import { enqueueJob } from '../queue/enqueue.ts';
 import { OpenQueues } from '../queue/open-queues.ts';
 import { OutboxWriter, planKey, queuesInOutbox } from './entries.ts';
+import { isMeant, jobTooLarge, NOT_MADE, within } from './targets.ts';
 
 /** Returns the queues of this store that get their jobs through the outbox anyway. */
 export const putPlan: StoreCommand = {
@@ -78,31 +79,14 @@ export function keepJobs(
   return reply;
 }
 
-function isMeant({ where, exceptKind }: ChangeTarget, { path, kind }: StoreEvent): boolean {
-  if (exceptKind === kind) return false;
-  return where.every((name, index) => name === null || name === path[index]);
-}
-
-/** A job belongs to the trace of its cause. */
-function within(target: ChangeTarget, trace: string | undefined): ChangeTarget {
-  if (trace === undefined) return target;
-  const [traceparent = '', baggage = ''] = trace.split('\n');
-  return { ...target, facts: { ...target.facts, traceparent, ...(baggage !== '' && { baggage }) } };
-}
-
 /** Throws a `Refusal` before it writes anything. */
 function keepJob(queues: OpenQueues, outbox: OutboxWriter, target: ChangeTarget, body: Uint8Array): void {
   const { queue: name, rules, facts, payloadBytesMax, isHere } = target;
-  if (body.length > payloadBytesMax) {
-    const text = `The job for queue '${name}' would have ${body.length} bytes, over the limit of ${payloadBytesMax}`;
-    throw new Refusal('PAYLOAD_TOO_LARGE', text);
-  }
+  if (body.length > payloadBytesMax) throw jobTooLarge(target, body.length);
   if (!isHere) return outbox.add({ queue: name, facts }, body);
   const answer = enqueueJob(queues, queues.open(name), rules, { facts: toJson(facts), payload: body });
   if ('reason' in answer) throw new Refusal('enqueue_error', answer.message);
 }
-
-const NOT_MADE = 'The change was not made, because a trigger makes a job of each change';
 
 let lastJson = Buffer.alloc(0);
 let lastPlan: ChangePlan | undefined;

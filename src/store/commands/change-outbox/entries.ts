@@ -37,11 +37,11 @@ function kind(letter: string): Buffer {
   return Buffer.of(SPACE.outbox, letter.charCodeAt(0));
 }
 
-const ENTRIES_MAX = 100_000;
+export const ENTRIES_MAX = 100_000;
 /** Applies to queues that refuse jobs too: no other command runs in the meantime. */
-const PAGE_ENTRIES_MAX = 1_024;
-const PAGE_JOBS_MAX = 128;
-const PAGE_BYTES_MAX = 1024 * 1024;
+export const PAGE_ENTRIES_MAX = 1_024;
+export const PAGE_JOBS_MAX = 128;
+export const PAGE_BYTES_MAX = 1024 * 1024;
 
 /** No more entries are searched for a few queues: any of them may belong to these queues. */
 const LOOKED_THROUGH_MAX = 1_000;
@@ -60,9 +60,7 @@ export class OutboxWriter {
   /** Throws when the outbox is full: a change whose job cannot be kept must not be made. */
   add(job: Omit<OutboxHead, 'key'>, payload: Uint8Array): void {
     const counts = this.#read();
-    if (counts.count >= ENTRIES_MAX) {
-      throw new Refusal('OVERLOADED', `${ENTRIES_MAX} jobs of triggers wait for queues that refuse them`);
-    }
+    if (counts.count >= ENTRIES_MAX) throw outboxFull();
     const seq = counts.next++;
     counts.count++;
     const head: OutboxHead = { ...job, key: `${this.#keyPrefix} ${seq}` };
@@ -88,6 +86,10 @@ export class OutboxWriter {
     this.#counts = { count, next };
     return this.#counts;
   }
+}
+
+export function outboxFull(): Refusal {
+  return new Refusal('OVERLOADED', `${ENTRIES_MAX} jobs of triggers wait for queues that refuse them`);
 }
 
 /** Which of these queues have jobs in the outbox. */

@@ -54,16 +54,16 @@ export function deleteReply(
   return { result: before, events: changeEvents(context, { scope, key, before, after: undefined, seq }) };
 }
 
-interface Updated {
+export interface Updated {
   /** The value to write; `undefined`: nothing changed (S2). */
-  readonly after: Value;
+  readonly after: Buffer | undefined;
   /** Operations that failed, as JSON. */
-  readonly failed: Value;
+  readonly failed: Buffer | undefined;
 }
 
 /** Throws a refusal for invalid operations, and for a new value that is too large. */
-export function updated({ ops }: UpdateRequest, before: Value, limits: StoreLimits): Updated {
-  const { newValue, errors, hasChanged } = applyUpdates(before && parse(before), ops);
+export function updated({ ops }: Pick<UpdateRequest, 'ops'>, before: Value, limits: StoreLimits): Updated {
+  const { newValue, errors, hasChanged } = applyUpdates(before && parse(before), parse(ops));
   const failed = errors.length === 0 ? undefined : Buffer.from(JSON.stringify(errors));
   if (!hasChanged) return { after: undefined, failed };
   const after = Buffer.from(JSON.stringify(newValue ?? null));
@@ -73,7 +73,7 @@ export function updated({ ops }: UpdateRequest, before: Value, limits: StoreLimi
 
 export function updateReply(
   context: CommandContext,
-  { scope, key }: UpdateRequest,
+  { scope, key }: EntryRequest,
   before: Value,
   { after, failed }: Updated,
   seq: ChangeNumber,
@@ -132,9 +132,13 @@ interface Change {
   readonly seq: ChangeNumber;
 }
 
-/** The event for the `state` trigger, written once on the store's thread. Empty if no trigger listens. */
+/** Empty if no trigger listens. */
 function changeEvents(context: CommandContext, change: Change): readonly StoreEvent[] {
-  if (!context.wantsEvents) return NONE;
+  return context.wantsEvents ? [changeEvent(context, change)] : NONE;
+}
+
+/** The event for the `state` trigger, written once on the store's thread. */
+export function changeEvent(context: Pick<CommandContext, 'nowMs' | 'isDropIn'>, change: Change): StoreEvent {
   const scope = textOf(change.scope);
   const key = textOf(change.key);
   const kind = kindOf(context, change);
@@ -147,11 +151,11 @@ function changeEvents(context: CommandContext, change: Change): readonly StoreEv
     change.after ?? NULL,
     Buffer.from(`,"timestamp":${Math.trunc(context.nowMs)},"seq":${seq}}`),
   ]);
-  return [{ path: [scope, key], kind, seq, body }];
+  return { path: [scope, key], kind, seq, body };
 }
 
 /** The first write is an update like any other. `iii` has a separate event type for it (PD-3). */
-function kindOf({ isDropIn }: CommandContext, { before, after }: Change): string {
+function kindOf({ isDropIn }: Pick<CommandContext, 'isDropIn'>, { before, after }: Change): string {
   if (after === undefined) return 'state:deleted';
   return isDropIn && before === undefined ? 'state:created' : 'state:updated';
 }

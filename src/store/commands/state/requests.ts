@@ -1,7 +1,6 @@
 // The requests of the state commands, parsed and validated: the same for every store that runs them.
 
 import { createHash } from 'node:crypto';
-import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/frames/limits.ts';
 import { skipValue } from '../../../protocol/json/json-scan.ts';
@@ -31,7 +30,8 @@ export interface DeleteRequest extends EntryRequest {
 }
 
 export interface UpdateRequest extends EntryRequest {
-  readonly ops: JsonValue;
+  /** JSON. */
+  readonly ops: Buffer;
 }
 
 export interface KeyFilter {
@@ -80,7 +80,7 @@ export function readUpdateRequest(bytes: Uint8Array): UpdateRequest {
   const entry = entryIn(input);
   const ops = input.json('ops');
   if (ops === undefined) throw input.refusal("field 'ops' must be given");
-  return { ...entry, ops: parseExactJson(ops.toString('utf8')) };
+  return { ...entry, ops };
 }
 
 export function readListRequest(bytes: Uint8Array): ListRequest {

@@ -1,10 +1,11 @@
 // The replies of the stream functions, and the new value of an update: the same for every store that runs them.
 
-import { parseExactJson } from '../../../core/calls/exact-json.ts';
+import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { applyUpdates } from '../../../core/update-ops/index.ts';
 import type { CommandContext, StoreLimits } from '../../thread/contract.ts';
 import { JsonList, LIST_ENTRIES_MAX, type PageRequest } from '../../thread/json-list.ts';
+import type { Updated } from '../state/replies.ts';
 import { type FoundItem, jsonText, members, NULL } from './messages.ts';
 import { checkValue, type ListRequest, type SetRequest, type UpdateRequest } from './requests.ts';
 
@@ -29,26 +30,23 @@ export function sendResult({ isDropIn }: Mode): Buffer {
   return isDropIn ? NULL : members({ result: NULL });
 }
 
-export interface Updated {
-  /** The data to write; `undefined`: nothing changed (S2). */
-  readonly data: Data;
-  /** Operations that failed, as JSON. */
-  readonly errors: Data;
+function parse(json: Buffer): JsonValue {
+  return parseExactJson(json.toString('utf8'));
 }
 
 /** Applies operations to one value in order. An operation that fails is skipped and reported. */
 export function updated({ ops }: UpdateRequest, old: Data, limits: StoreLimits): Updated {
-  const { newValue, errors, hasChanged } = applyUpdates(old && parseExactJson(old.toString('utf8')), ops);
+  const { newValue, errors, hasChanged } = applyUpdates(old && parse(old), ops && parse(ops));
   const failed = errors.length > 0 ? Buffer.from(JSON.stringify(errors)) : undefined;
-  if (!hasChanged || newValue === undefined) return { data: undefined, errors: failed };
-  const data = Buffer.from(JSON.stringify(newValue));
-  checkValue('The new value of stream::update', data, limits);
-  return { data, errors: failed };
+  if (!hasChanged || newValue === undefined) return { after: undefined, failed };
+  const after = Buffer.from(JSON.stringify(newValue));
+  checkValue('The new value of stream::update', after, limits);
+  return { after, failed };
 }
 
-export function updateResult(old: Data, { data, errors }: Updated): Buffer {
+export function updateResult(old: Data, { after, failed }: Updated): Buffer {
   const before = old ?? NULL;
-  return members({ old_value: before, new_value: data ?? before, ...(errors && { errors }) });
+  return members({ old_value: before, new_value: after ?? before, ...(failed && { errors: failed }) });
 }
 
 /** `items` in the order of their ids: those of the page and one more. */

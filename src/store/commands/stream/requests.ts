@@ -1,6 +1,5 @@
 // The requests of the stream commands, parsed and validated: the same for every store that runs them.
 
-import { type JsonValue, parseExactJson } from '../../../core/calls/exact-json.ts';
 import { Refusal } from '../../../core/calls/refusal.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/frames/limits.ts';
 import { skipValue } from '../../../protocol/json/json-scan.ts';
@@ -15,7 +14,8 @@ export interface SetRequest extends ItemRef {
 }
 
 export interface UpdateRequest extends ItemRef {
-  readonly ops: JsonValue | undefined;
+  /** JSON. */
+  readonly ops: Buffer | undefined;
 }
 
 /** An event without a change in this store: `stream::send`, and a change that a custom stream made itself. */
@@ -49,7 +49,7 @@ export function readUpdateRequest(bytes: Uint8Array): UpdateRequest {
   const input = new CommandInput('stream::update', bytes);
   const place = itemIn(input);
   const ops = input.json('ops');
-  return { ...place, ops: ops && parseExactJson(ops.toString('utf8')) };
+  return { ...place, ops };
 }
 
 export function readSendRequest(bytes: Uint8Array, limits: StoreLimits): EventRequest {

@@ -51,8 +51,8 @@ export const streamUpdate: StoreCommand = {
     const old = readItem(kv, request);
     const outcome = updated(request, old, context.limits);
     const result = updateResult(old, outcome);
-    if (outcome.data === undefined) return { result };
-    return withJobs(kv, context, { result, events: [putItem(kv, context, request, old, outcome.data)] });
+    if (outcome.after === undefined) return { result };
+    return withJobs(kv, context, { result, events: [putItem(kv, context, request, old, outcome.after)] });
   },
 };
 

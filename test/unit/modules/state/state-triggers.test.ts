@@ -142,6 +142,6 @@ function noJobs({ port, clock, context }: EngineInMemory): ChangeJobs {
     throw new Error('The store was asked');
   };
   const store: Store = { trouble: undefined, details: {}, run, watch: () => () => {} };
-  const place = { owner: 'state', store, isOfThisMachine: true, groupFields: GROUP_FIELDS };
+  const place = { owner: 'state', store, outbox: 'own' as const, groupFields: GROUP_FIELDS };
   return new ChangeJobs({ ...place, router: port, clock, logger: context.logger });
 }

@@ -46,6 +46,11 @@ async function openSlowStore() {
   };
   const spec = { description: '', requestFormat: undefined, responseFormat: undefined, metadata: undefined };
   context.functions.addBuiltin({ kind: 'builtin', id: 'slow::put', module: 'slow', spec, handler });
-  context.jobTaker = { take: (_job, done) => void jobs.push(done), target: () => '', jobsCame: () => {} };
+  context.jobTaker = {
+    take: (_job, done) => void jobs.push(done),
+    place: undefined,
+    target: () => '',
+    jobsCame: () => {},
+  };
   return { port, answers, jobs };
 }

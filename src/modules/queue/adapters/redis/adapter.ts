@@ -50,6 +50,7 @@ export interface RedisQueueOptions {
   readonly createLink: (scripts: readonly RedisScript[], onUp: () => void) => Promise<RedisLink>;
   /** The prefix of every key and channel. */
   readonly keyPrefix: string;
+  readonly place: string;
   readonly leaseMs: number;
   /** A unique id of this start of this engine. */
   readonly engine: string;
@@ -163,6 +164,10 @@ export class RedisQueues implements QueueAdapter {
 
   get trouble(): string | undefined {
     return this.#link === undefined ? 'not started' : this.#link.trouble;
+  }
+
+  get place(): string {
+    return this.#options.place;
   }
 
   get location(): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 // The adapter `extstore`: its settings, and how the engine builds it.
 
 import { fields, integer } from '../../../../core/config-fields/fields.ts';
+import { redactUrl } from '../../../../core/config-fields/redaction.ts';
 import { REDIS_FIELDS, redisContradictions, redisUrl } from '../../../adapter-settings.ts';
 import { defineQueueAdapter } from '../adapter.ts';
 import { RedisQueues } from './adapter.ts';
@@ -30,6 +31,7 @@ export const redisQueues = defineQueueAdapter(
         return new RedisLink({ url: redisUrl(settings), purpose: 'queues', clock, logger, scripts, onUp });
       },
       keyPrefix: settings.key_prefix,
+      place: `${redactUrl(redisUrl(settings))} ${settings.key_prefix}`,
       leaseMs: settings.lease_ms,
       engine: random.uuid(),
       clock,
