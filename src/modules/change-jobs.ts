@@ -44,7 +44,7 @@ export interface ChangeJobsOptions {
   readonly groupFields: readonly string[];
   readonly router: Pick<
     RouterPort,
-    'jobTarget' | 'jobPlace' | 'sharesQueue' | 'takeJob' | 'jobsCame' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
+    'jobTarget' | 'jobTaker' | 'sharesQueue' | 'takeJob' | 'onQueuesChanged' | 'onQueueJudged' | 'count'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -127,7 +127,7 @@ export class ChangeJobs {
     }
     const target = router.jobTarget(queue);
     if (typeof target === 'string') return target;
-    if (outbox === 'shared' && router.jobPlace === undefined) {
+    if (outbox === 'shared' && router.jobTaker?.place === undefined) {
       const needed = 'a trigger can name a queue only if its jobs outlive the engine';
       const remedy = 'give svc-queue a directory (store_method: file_based) or a Redis (adapter extstore)';
       return `Where ${owner} is kept in a Redis, ${needed}: ${remedy}`;
@@ -184,7 +184,7 @@ export class ChangeJobs {
       // The trigger came after the change, or an equal one is in the plan for both.
       if (queued === undefined || isHere === undefined) continue;
       binding.lastFiredAtMs = clock.nowMs();
-      if (isHere) router.jobsCame(queued.queue, 1);
+      if (isHere) router.jobTaker?.jobsCame(queued.queue, 1);
       else this.#send();
     }
   }
@@ -223,7 +223,7 @@ export class ChangeJobs {
   /** Names the outbox, where there are several. */
   get #place(): { readonly place?: string } {
     const { outbox, router } = this.#options;
-    const place = outbox === 'shared' ? router.jobPlace : undefined;
+    const place = outbox === 'shared' ? router.jobTaker?.place : undefined;
     return place === undefined ? {} : { place };
   }
 
@@ -253,7 +253,7 @@ export class ChangeJobs {
         if (this.#held.length > 0) this.#send();
       }
       // Jobs of earlier changes whose trigger no longer exists.
-      if (changed !== undefined) router.jobsCame(changed, 0);
+      if (changed !== undefined) router.jobTaker?.jobsCame(changed, 0);
     });
   }
 

@@ -57,7 +57,7 @@ import {
   type QueuedFiring,
   type QueuedVerdict,
 } from './triggers/fire-trigger.ts';
-import { bind, providerOf, unbind } from './triggers/triggers.ts';
+import { bind, judgedElsewhere, providerOf, unbind } from './triggers/triggers.ts';
 
 export interface DurableTrigger {
   readonly type: string;
@@ -267,8 +267,8 @@ export class RouterPort {
     return this.#context.jobTaker?.target(queue) ?? NO_QUEUES;
   }
 
-  get jobPlace(): string | undefined {
-    return this.#context.jobTaker?.place;
+  get jobTaker(): JobTaker | undefined {
+    return this.#context.jobTaker;
   }
 
   /** Whether jobs with these rights share the queue with trusted jobs. */
@@ -285,11 +285,6 @@ export class RouterPort {
   takeJob(job: JobRequest, done: (answer: EnqueueAnswer) => void): void {
     if (this.#context.jobTaker === undefined) done({ reason: 'QUEUE_NOT_FOUND', message: NO_QUEUES });
     else this.#context.jobTaker.take(job, done);
-  }
-
-  /** This number of jobs was written into the store of that queue, together with what caused them. */
-  jobsCame(queue: string, jobs: number): void {
-    this.#context.jobTaker?.jobsCame(queue, jobs);
   }
 
   /** Functions came or went: called within 250 ms. Returns a function that ends it. */
@@ -437,6 +432,11 @@ export class RouterPort {
   /** A worker is connected to another engine now: see `router/remote/moved-workers.ts`. */
   replaceMoved(workerId: string, token: string): string[] | undefined {
     return replaceMoved(this.#context, workerId, token);
+  }
+
+  /** What the provider of its type says, which is at another engine. Returns whether the trigger is known. */
+  triggerJudged(triggerId: string, error: RawJson | undefined): boolean {
+    return judgedElsewhere(this.#context, triggerId, error);
   }
 
   /** Creates a trigger that no connection owns. Rejects with the provider's refusal. */

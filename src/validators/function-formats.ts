@@ -15,6 +15,7 @@ import type {
   RegisterWorkerPayload,
   ReservationPayload,
   ReservationsListPayload,
+  TriggersJudgedPayload,
   TriggersListPayload,
   TriggerTypesListPayload,
   UnregisterTriggerPayload,
@@ -127,6 +128,7 @@ export interface FunctionRequests {
   'engine::trigger-types::list': TriggerTypesListPayload;
   'engine::triggers::fire': FireTriggerPayload;
   'engine::triggers::info': IdPayload;
+  'engine::triggers::judged': TriggersJudgedPayload;
   'engine::triggers::list': TriggerTypesListPayload;
   'engine::unregister_trigger': UnregisterTriggerPayload;
   'engine::workers::info': WorkersInfoPayload;

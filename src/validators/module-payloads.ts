@@ -13,6 +13,7 @@ import type {
   RegisterWorkerPayload,
   ReservationPayload,
   ReservationsListPayload,
+  TriggersJudgedPayload,
   TriggersListPayload,
   TriggerTypesListPayload,
   UnregisterTriggerPayload,
@@ -51,6 +52,7 @@ export const validateReservation = typia.createValidate<ReservationPayload>();
 export const validateReservationsList = typia.createValidate<ReservationsListPayload>();
 export const validateWorkersInfo = typia.createValidate<WorkersInfoPayload>();
 export const validateTriggerTypesList = typia.createValidate<TriggerTypesListPayload>();
+export const validateTriggersJudged = typia.createValidate<TriggersJudgedPayload>();
 export const validateId = typia.createValidate<IdPayload>();
 export const validateTriggersList = typia.createValidate<TriggersListPayload>();
 export const validateRegisterTrigger = typia.createValidate<RegisterTriggerPayload>();

@@ -162,13 +162,14 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** The bindings of a type that no worker or module of this engine provides are bound at the other engine. */
   #provideRemotely(id: string): void {
     const newest = this.remoteTypes(id).at(-1);
-    const known = this.#types.get(id)?.provider.kind ?? 'engine';
-    if (newest === undefined || known !== 'engine') return;
+    const before = this.#types.get(id)?.provider;
+    if (newest === undefined || (before !== undefined && before.kind !== 'engine')) return;
     const { engine, description } = newest;
     const spec = { description, configFormat: undefined, payloadFormat: undefined };
     this.#types.set(id, { id, spec, provider: { kind: 'engine', engine } });
     this.#version++;
-    for (const binding of this.bindingsOf(id)) binding.state = 'bound';
+    const isSame = before?.kind === 'engine' && before.engine === engine;
+    for (const binding of this.bindingsOf(id)) if (!(isSame && binding.state === 'refused')) bindRemotely(binding);
   }
 
   /** Removes the type if it belongs to this executor, and parks its bindings. */
@@ -295,4 +296,10 @@ function faceOf({ functionId, settings, metadata }: TriggerBinding<unknown>): st
   return createHash('sha256')
     .update(JSON.stringify([functionId, settings, metadata ?? null]))
     .digest('base64');
+}
+
+/** A refusal of the provider before says nothing of this one. */
+function bindRemotely(binding: Pick<TriggerBinding<unknown>, 'state' | 'error'>): void {
+  binding.state = 'bound';
+  binding.error = undefined;
 }

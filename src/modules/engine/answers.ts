@@ -21,6 +21,7 @@ export interface EngineAnswers {
   'engine::stores::backup': BackupList;
   'engine::trigger-types::list': { trigger_types: OlderTriggerType[] };
   'engine::triggers::info': TriggerTypeDetail;
+  'engine::triggers::judged': { known: boolean };
   'engine::triggers::list': { triggers: TriggerTypeRow[] };
   'engine::unregister_trigger': { removed: boolean };
   'engine::workers::info': WorkerDetail;

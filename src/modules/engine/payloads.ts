@@ -57,6 +57,12 @@ export interface TriggerTypesListPayload {
   include_internal?: boolean | null;
 }
 
+/** The error as the provider of the trigger type gave it; absent: it accepts the trigger. */
+export interface TriggersJudgedPayload {
+  id: string;
+  error?: unknown;
+}
+
 export interface IdPayload {
   id: string;
   namespace?: string | null;

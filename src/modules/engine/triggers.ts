@@ -8,11 +8,12 @@ import {
   validateFireTrigger,
   validateId,
   validateRegisterTrigger,
+  validateTriggersJudged,
   validateTriggersList,
   validateTriggerTypesList,
   validateUnregisterTrigger,
 } from '../../generated/module-payloads.ts';
-import { idOffence } from '../../protocol/frames/limits.ts';
+import { idOffence, SMALL_PAYLOAD_LIMITS } from '../../protocol/frames/limits.ts';
 import { parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import {
@@ -24,6 +25,8 @@ import {
 } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { FUNCTIONS_AVAILABLE, WORKERS_AVAILABLE } from '../../router/registrations/announcements.ts';
+import { registeredIdOf } from '../../router/remote/remote-owner.ts';
+import { TRIGGERS_JUDGED } from '../../router/remote/report-verdict.ts';
 import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../raw-payload.ts';
 import type { EngineAnswers, TriggerTypeDetail } from './answers.ts';
@@ -117,7 +120,7 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
     description: 'Describes one trigger with its type and its function',
     handle(payload, call): EngineAnswers[typeof id] {
       const wanted = readPayload(id, validateId, payload).id;
-      const binding = router.trigger(wanted);
+      const binding = triggerNamed(router, wanted);
       if (binding === undefined || !isTriggerShown(binding, call)) throw notFound('Trigger', wanted, call);
       const type = router.triggerType(binding.type);
       const entry = router.functionEntry(binding.functionId);
@@ -172,6 +175,16 @@ function isTypeShown({ id, provider }: TriggerType, { rights, callerWorkerId }: 
   return provider.kind === 'worker' && provider.executor.workerId === callerWorkerId;
 }
 
+/** By the id in lists, or by the one that its worker on another engine gave it, if no other trigger has that. */
+function triggerNamed(router: RouterPort, id: string): Binding | undefined {
+  const listed = router.trigger(id);
+  if (listed !== undefined) return listed;
+  const found = [...router.triggers()].filter((binding) => registeredIdOf(binding) === id);
+  if (found.length <= 1) return found[0];
+  const ids = found.map((binding) => binding.id).join(', ');
+  throw new Refusal('INVALID_ARGUMENTS', `${found.length} engines have a trigger ${id}; give one of ${ids}`);
+}
+
 function isTriggerShown(binding: Binding, { rights, callerWorkerId }: BuiltinCall): boolean {
   // A durable trigger has no owner, and a call of a trigger or a job no caller.
   const isOwn = callerWorkerId !== undefined && binding.owner?.workerId === callerWorkerId;
@@ -195,6 +208,21 @@ function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1;
 }
 
+/** Called by the engine where the provider of the type of the trigger is connected. */
+export function triggersJudged(router: RouterPort): BuiltinDefinition {
+  const id = TRIGGERS_JUDGED;
+  return {
+    id,
+    description: 'Reports what the provider of its type says about a trigger, between engines of a cluster',
+    payloadLimits: SMALL_PAYLOAD_LIMITS,
+    handle(payload, call): EngineAnswers[typeof id] {
+      assertTrusted(id, call);
+      const { id: triggerId, error } = readPayload(id, validateTriggersJudged, payload);
+      return { known: router.triggerJudged(triggerId, error === undefined ? undefined : rawJson(error)) };
+    },
+  };
+}
+
 /** Called by the console's "Trigger now" and by `svc triggers fire`. */
 export function fireTrigger(router: RouterPort): BuiltinDefinition {
   const id = 'engine::triggers::fire';
@@ -205,7 +233,7 @@ export function fireTrigger(router: RouterPort): BuiltinDefinition {
     handle(payload, call): BuiltinAnswers['engine::triggers::fire'] {
       const { rights } = call;
       const { id: wanted, payload: given } = readPayload(id, validateFireTrigger, payload);
-      const binding = router.trigger(wanted);
+      const binding = triggerNamed(router, wanted);
       // The firing runs with the rights of the trigger's owner, so a caller with fewer rights may fire only what it can
       // call itself.
       if (rights !== undefined && (binding === undefined || !mayBeShown(rights, binding))) {

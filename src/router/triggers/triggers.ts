@@ -19,6 +19,7 @@ import { errorText } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
 import { detachRaw, reserve, sizeOf } from '../registrations/functions.ts';
 import { RemoteOwner } from '../remote/remote-owner.ts';
+import { reportVerdict } from '../remote/report-verdict.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { conditionOf } from './condition.ts';
@@ -194,8 +195,21 @@ export function handleTriggerResult(
     return;
   }
   context.verdicts.get(binding.id)?.(frame.error);
+  const wasRefused = binding.state === 'refused';
   adoptVerdict(context, binding, frame.error);
-  if (frame.error === undefined && binding.owner instanceof RemoteOwner) binding.owner.send(resultOf(binding));
+  const { owner } = binding;
+  if (!(owner instanceof RemoteOwner)) return;
+  if (owner.engine.isRouter) {
+    if (frame.error === undefined) owner.send(resultOf(binding));
+  } else if (frame.error !== undefined || wasRefused) reportVerdict(context, binding, owner, frame.error);
+}
+
+/** The same for a type whose provider is at another engine. Returns whether the trigger is known here. */
+export function judgedElsewhere(context: RouterContext, triggerId: string, error: RawJson | undefined): boolean {
+  const binding = context.triggers.binding(triggerId);
+  if (binding === undefined || providerOf(context, binding)?.kind !== 'engine') return false;
+  adoptVerdict(context, binding, error);
+  return true;
 }
 
 /** What the provider of its type says about the binding. */

@@ -162,6 +162,7 @@ const SPELLINGS: readonly string[] = [
   'publish',
   'svc::durable::publish',
   'engine::workers::list',
+  'engine::triggers::judged',
   'engine::workers::replace',
   'engine::workers::revoke',
   'engine::queue::stats',

@@ -55,6 +55,37 @@ describe.skipIf(NO_NATS_SERVER)('a trigger type of a worker on another engine', 
     sailor.close();
   });
 
+  test('[CL33] refuses a trigger, which its worker and the lists of its engine report, until it accepts it', async () => {
+    await using pair = await startClusterPair();
+    const { provider, sailor, bound } = await startBoats(pair);
+    const verdict = {
+      type: 'triggerregistrationresult',
+      id: bound.id,
+      trigger_type: 'tide',
+      function_id: 'boats::sail',
+    };
+    const error = { code: 'no_harbour', message: 'the boat has no harbour' };
+    provider.send({ ...verdict, error });
+    expect(await sailor.next('triggerregistrationresult')).toMatchObject({ id: 't1', error });
+    const row = () => rowOf(sailor, 'engine::registered-triggers::list', 'registered_triggers', 't1');
+    expect(await row()).toMatchObject({ status: 'Error', error: expect.stringContaining('no harbour') });
+    provider.send(verdict);
+    await waitFor('it is active', async () => Object(await row()).status === 'Active');
+    provider.close();
+    sailor.close();
+  });
+
+  test('[CL18] a trigger is found by the id that its worker gave it, through every engine', async () => {
+    await using pair = await startClusterPair();
+    const { provider, sailor, sailed } = await startBoats(pair);
+    const { result } = await provider.call('engine::registered-triggers::info', { id: 't1' });
+    expect(result).toMatchObject({ trigger_type: 'tide', function_id: 'boats::sail' });
+    await provider.call('engine::triggers::fire', { id: 't1', payload: { level: 1 } });
+    await waitFor('it has run', () => sailed.length === 1);
+    provider.close();
+    sailor.close();
+  });
+
   test('[CL33] belongs to the worker that registered it last, on whichever engine', async () => {
     await using pair = await startClusterPair();
     const { provider, sailor, bound } = await startBoats(pair);

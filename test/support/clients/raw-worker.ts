@@ -98,7 +98,11 @@ export class RawWorker implements AsyncDisposable {
   async settled(): Promise<void> {
     this.send({ type: 'ping' });
     await this.next('pong');
+    await RawWorker.afterSettled();
   }
+
+  /** With several engines: until they agree. */
+  static afterSettled: () => Promise<void> = async () => {};
 
   /** Registers a function whose every call the handler answers; a thrown value becomes the error of the call. */
   async serve(id: string, handler: (data: unknown, frame: Frame) => unknown): Promise<void> {

@@ -3,12 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblem } from '../../../src/config/problem.ts';
-import type { Counters } from '../../../src/core/registry/counters.ts';
+import { Counters } from '../../../src/core/registry/counters.ts';
 import { type Clock, systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
 import type { LoadGauge } from '../../../src/effects/process-figures.ts';
 import { declareModules, type RunningEngine, startEngine } from '../../../src/engine/engine.ts';
 import type { ReloadReport } from '../../../src/modules/module.ts';
+import { RawWorker } from '../clients/raw-worker.ts';
+import { IS_PAIRED, Pair, pairOf } from '../cluster/paired-engines.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 
 /** One worker port on loopback, at a free port. */
@@ -52,9 +54,46 @@ export interface TestEngine extends AsyncDisposable {
 
 /** Rejects as the engine does: with a `StartError`, or with the problems of the file as they would be printed. */
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const { clock, configFile, threads = 1, yaml = DEFAULT_CONFIG } = options;
+  const isPlain = clock === undefined && configFile === undefined && threads === 1;
+  const pair = IS_PAIRED && isPlain ? await pairOf(yaml) : undefined;
+  return pair === undefined ? await startOne(options) : await startPair(options, pair);
+}
+
+if (IS_PAIRED) RawWorker.afterSettled = () => Pair.allAgree();
+
+/** Two in place of one: connections go to them in turn. */
+async function startPair(options: TestEngineOptions, [ofA, ofB]: readonly [string, string]): Promise<TestEngine> {
+  const log: string[] = [];
+  const a = await startOne({ ...options, yaml: ofA }, log);
+  const b = await startOne({ ...options, yaml: ofB }, log);
+  const pair = await Pair.of([a.url, b.url]);
+  const drain = async (): Promise<void> => {
+    pair.end();
+    await Promise.all([a.drain(), b.drain()]);
+  };
+  let connections = 0;
+  return {
+    ...a,
+    get url() {
+      return connections++ % 2 === 0 ? b.url : a.url;
+    },
+    counters: sumOf(a.counters, b.counters),
+    drain,
+    [Symbol.asyncDispose]: drain,
+  };
+}
+
+function sumOf(one: Counters, other: Counters): Counters {
+  const sum = new Counters();
+  return Object.assign(sum, {
+    get: (...which: Parameters<Counters['get']>) => one.get(...which) + other.get(...which),
+  });
+}
+
+async function startOne(options: TestEngineOptions, log: string[] = []): Promise<TestEngine> {
   const { clock, configFile, gauge = AT_EASE } = options;
   const yaml = options.yaml ?? (configFile === undefined ? DEFAULT_CONFIG : readFileSync(configFile, 'utf8'));
-  const log: string[] = [];
   const logger = createLogger({
     level: 'debug',
     format: 'default',
