@@ -13,6 +13,8 @@ export interface FunctionValue {
   readonly by?: string;
   /** Where it counts: the revision in which the registration was first written, if not in this one. */
   readonly first?: number;
+  /** Between engines: a digest of its description and schemas, which are asked for when they are shown. */
+  readonly described?: string;
   /** Between routers of one process: what lists show. */
   readonly shown?: ShownFunction;
 }

@@ -1,6 +1,7 @@
 // Writes what the workers of this engine offer into the bucket of registrations: functions, triggers and trigger types.
 // Other engines do not see triggers and trigger types of restricted connections.
 
+import { createHash } from 'node:crypto';
 import { keyPart } from '../core/cluster/bucket-keys.ts';
 import type { FunctionSpec } from '../core/registry/function-table.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
@@ -98,7 +99,7 @@ export class Publisher {
     const value = {
       ...textOf('metadata', spec.metadata),
       ...(trust !== 'trusted' && { trust }),
-      ...(this.#options.isImmediate === true && { shown: shownOf(entry, spec) }),
+      ...(this.#options.isImmediate === true ? { shown: shownOf(entry, spec) } : digestOf(spec)),
     };
     if (entry.balance === 'least_in_flight') return value;
     return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
@@ -164,6 +165,18 @@ function shownOf(
     workers: executors.map(({ workerId }) => workerId),
   };
 }
+
+/** Changes with each registration that lists show in another way. */
+function digestOf({ description, requestFormat, responseFormat }: FunctionSpec): Pick<FunctionValue, 'described'> {
+  const texts = [description, requestFormat, responseFormat];
+  if (texts.every((text) => text === undefined)) return {};
+  const digest = createHash('sha256')
+    .update(JSON.stringify(texts.map((text) => text ?? null)))
+    .digest('base64url');
+  return { described: digest.slice(0, DIGEST_CHARS) };
+}
+
+const DIGEST_CHARS = 12;
 
 function textOf<K extends string>(key: K, raw: RawJson | undefined): { [key in K]?: string } {
   return raw === undefined ? {} : ({ [key]: byteStringToText(raw) } as { [key in K]?: string });

@@ -103,12 +103,13 @@ export class RegistryCopy implements BucketWatch {
       triggers.offerTypeRemotely(id, { engine, description, order });
       return withdrawOlderType(this.#context, id);
     }
-    const { metadata, order, trust, shown } = registration;
+    const { metadata, order, trust, shown, isDescribed } = registration;
     // Its own engine takes it back when it sees the reservation.
     if (trust !== 'trusted' && this.#context.reservations.has('function', id)) return;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id, trust);
-    if (functions.offerRemotely(id, { engine, metadata, order, trust, shown })) announce.functionsChanged();
+    if (functions.offerRemotely(id, { engine, metadata, order, trust, shown, isDescribed }))
+      announce.functionsChanged();
     withdrawDuplicate(this.#context, id);
   }
 
@@ -160,8 +161,10 @@ function readRegistration(key: string, text: string, revision: number): Registra
   if (part === undefined) return undefined;
   const value = parseRawJson(rawOf(text));
   if (kind === 'f' && isFunctionValue(value)) {
-    const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted', shown } = value;
-    return { kind: 'function', id, metadata: rawOrNone(metadata), order, trust, shown: shown && readShown(shown) };
+    const { id = textOfPart(part), metadata, first: order = revision, trust = 'trusted', shown, described } = value;
+    const isDescribed = described !== undefined;
+    const known = { metadata: rawOrNone(metadata), shown: shown && readShown(shown), isDescribed };
+    return { kind: 'function', id, order, trust, ...known };
   }
   if (kind === 'y' && isTriggerTypeValue(value)) {
     const { id = textOfPart(part), description, first: order = revision } = value;

@@ -17,16 +17,16 @@ export interface WorkersElsewhere {
 export const WORKERS_LIST = 'engine::workers::list';
 export const WORKERS_INFO = 'engine::workers::info';
 
-type Port = Pick<RouterPort, 'askRouters'>;
+type Port = Pick<RouterPort, 'others'>;
 
 /** Without their modules, which every engine has. `undefined`: there are no other engines. */
 export function workersElsewhere(router: Port, filter: object): Promise<WorkersElsewhere> | undefined {
-  return router.askRouters(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
+  return router.others.askRouters(WORKERS_LIST, Payload.ofText(rawJson(filter)))?.then(readWorkers);
 }
 
 /** Those of the other routers of this process. `undefined`: there are none. */
 export function workersOfRouters(router: Port): Promise<WorkersElsewhere> | undefined {
-  return router.askRouters(WORKERS_LIST, Payload.ofText(rawJson({})), true)?.then(readWorkers);
+  return router.others.askRouters(WORKERS_LIST, Payload.ofText(rawJson({})), true)?.then(readWorkers);
 }
 
 function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
@@ -49,7 +49,7 @@ export function infoElsewhere(
   { rights, isRelayed }: Pick<BuiltinCall, 'rights' | 'isRelayed'>,
 ): Promise<object | undefined> | undefined {
   if (rights !== undefined || isRelayed === true) return undefined;
-  return router.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
+  return router.others.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
     const answer = part && parsed(part.json);
     if (typeof answer !== 'object' || answer === null) return undefined;
     return part === undefined || part.isRouter ? answer : { ...answer, engine: part.engine };

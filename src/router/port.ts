@@ -41,9 +41,8 @@ import {
   type WorkerRow,
   workerRow,
 } from './registrations/rows.ts';
-import { type AnswersOfEngines, askAll, askEngine } from './remote/ask-engines.ts';
 import { replaceMoved } from './remote/moved-workers.ts';
-import { allOthers } from './remote/offers.ts';
+import { OthersPort } from './remote/others-port.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
 import type { Session } from './session/session.ts';
@@ -80,6 +79,8 @@ export class RouterPort {
   /** The existing functions, for code that judges what may be reached. */
   readonly registrations: Registrations;
   readonly quietTraces: QuietTraces;
+  /** The other engines of the cluster and routers of this process. */
+  readonly others: OthersPort;
   readonly #context: RouterContext;
   readonly #firings: Firings;
 
@@ -87,6 +88,7 @@ export class RouterPort {
     this.#context = context;
     this.registrations = registrationsOf(context.functions);
     this.quietTraces = context.quietTraces;
+    this.others = new OthersPort(context);
     this.#firings = new Firings(context);
   }
 
@@ -111,22 +113,6 @@ export class RouterPort {
   /** It does not drain, or lets workers and callers move first. */
   get takesNewWork(): boolean {
     return !this.#context.isDraining || this.#context.isMoving;
-  }
-
-  /** What all other engines of the cluster answer; `undefined`: there are none. `payload`: JSON. */
-  askEngines(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
-    return askAll(this.#context, [...this.#context.remoteEngines], functionId, payload);
-  }
-
-  /** The same of the other routers of this process, too, or of these `only`: what a router knows of its connections. */
-  askRouters(id: string, payload: Payload | undefined, only = false): Promise<AnswersOfEngines> | undefined {
-    return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
-  }
-
-  /** Asks that engine; `undefined`: there is none with this id. */
-  askEngine(engineId: string, functionId: string, payload: Payload | undefined) {
-    const engine = allOthers(this.#context).find(({ id }) => id === engineId);
-    return engine && askEngine(this.#context, engine, functionId, payload);
   }
 
   /** Other engines run the jobs of this one's queues. */

@@ -7,8 +7,10 @@ import type { EngineFacts } from '../cluster/membership.ts';
 import type { RouterMessage } from '../cluster/routers/messages.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
 import type { WorkersAnswer } from '../router/registrations/rows.ts';
+import type { DescribedFunctions } from '../router/remote/described-functions.ts';
 import type { MeasuredAnswer } from '../telemetry/tasks.ts';
 
+export const isDescribedFunctions = typia.createIs<DescribedFunctions>();
 export const isEndOpening = typia.createIs<EndOpening>();
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();

@@ -34,8 +34,10 @@ export interface RemoteOffer<R> {
   readonly metadata: RawJson | undefined;
   /** Of its newest registration. */
   readonly order: number;
-  /** Of another router of this process: what lists show. */
-  readonly shown?: ShownOffer | undefined;
+  /** It has a description or schemas, which its engine is asked for when they are shown. */
+  readonly isDescribed?: boolean | undefined;
+  /** What lists show: of another router of this process at once, of another engine once it was asked for. */
+  shown?: ShownOffer | undefined;
 }
 
 export interface ShownOffer extends Pick<FunctionSpec, 'description' | 'requestFormat' | 'responseFormat'> {

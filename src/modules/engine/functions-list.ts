@@ -11,22 +11,35 @@ import type { EngineAnswers, FunctionDetail } from './answers.ts';
 
 const BATCH_MAX = 32;
 
+export type Later<Answer> = Answer | Promise<Answer>;
+
+/** At once, where no other engine has to be asked for what is shown. */
+export function whenDescribed<Answer>(described: Promise<void> | undefined, answer: () => Answer): Later<Answer> {
+  return described === undefined ? answer() : described.then(answer);
+}
+
 export function functionsList(router: RouterPort): BuiltinDefinition {
   const id = 'engine::functions::list';
   return {
     id,
     description: 'Lists the functions that can be called',
-    handle(payload, { rights }): EngineAnswers[typeof id] {
+    handle(payload, { rights, isRelayed }): Later<EngineAnswers[typeof id]> {
       const filter = readPayload(id, validateFunctionsList, payload);
       const workers = [...(filter.workers ?? []), ...(filter.worker == null ? [] : [filter.worker])];
-      const rows = [...router.functions()]
-        .filter((entry) => rights === undefined || rights.mayReach(entry.id))
-        .filter((entry) => filter.prefix == null || entry.id.startsWith(filter.prefix))
-        .map((entry) => router.functionRow(entry))
-        .filter((row) => filter.include_internal === true || !isInternal(row))
-        .filter((row) => !(router.isDropIn && filter.include_internal === false && isOfEngine(row)))
-        .filter((row) => workers.length === 0 || workers.some((worker) => isOfferedBy(row, worker)));
-      return { functions: filter.search == null ? sortById(rows) : rank(rows, filter.search) };
+      const wanted = (): Entry[] =>
+        [...router.functions()]
+          .filter((entry) => rights === undefined || rights.mayReach(entry.id))
+          .filter((entry) => filter.prefix == null || entry.id.startsWith(filter.prefix));
+      const answer = (): EngineAnswers[typeof id] => {
+        const rows = wanted()
+          .map((entry) => router.functionRow(entry))
+          .filter((row) => filter.include_internal === true || !isInternal(row))
+          .filter((row) => !(router.isDropIn && filter.include_internal === false && isOfEngine(row)))
+          .filter((row) => workers.length === 0 || workers.some((worker) => isOfferedBy(row, worker)));
+        return { functions: filter.search == null ? sortById(rows) : rank(rows, filter.search) };
+      };
+      const ids = filter.prefix == null && rights === undefined ? undefined : wanted().map((entry) => entry.id);
+      return whenDescribed(isRelayed ? undefined : router.others.describe(ids), answer);
     },
   };
 }
@@ -36,17 +49,18 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one function, or up to 32: schemas, workers and triggers',
-    handle(payload, { rights }): EngineAnswers[typeof id] {
+    handle(payload, { rights, isRelayed }): Later<EngineAnswers[typeof id]> {
       const { function_id: one, function_ids: many } = readPayload(id, validateFunctionsInfo, payload);
       if ((one == null) === (many == null)) {
         throw new Refusal('INVALID_ARGUMENTS', 'Give either function_id or function_ids');
       }
-      if (one != null) return detail(router, one, rights) ?? refuseUnknown(one, rights);
-      const ids = many ?? [];
+      const ids = one == null ? (many ?? []) : [one];
       if (ids.length === 0 || ids.length > BATCH_MAX) {
         throw new Refusal('INVALID_ARGUMENTS', `function_ids must hold 1 to ${BATCH_MAX} ids, found ${ids.length}`);
       }
-      return {
+      const described = isRelayed ? undefined : router.others.describe(ids);
+      if (one != null) return whenDescribed(described, () => detail(router, one, rights) ?? refuseUnknown(one, rights));
+      return whenDescribed(described, () => ({
         functions: ids.map(
           (functionId) =>
             detail(router, functionId, rights) ?? {
@@ -54,7 +68,7 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
               error: rights === undefined ? 'not_found' : 'forbidden',
             },
         ),
-      };
+      }));
     },
   };
 }

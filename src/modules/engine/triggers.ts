@@ -31,6 +31,7 @@ import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../raw-payload.ts';
 import type { EngineAnswers, TriggerTypeDetail } from './answers.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
+import { type Later, whenDescribed } from './functions-list.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 
@@ -118,17 +119,20 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Describes one trigger with its type and its function',
-    handle(payload, call): EngineAnswers[typeof id] {
+    handle(payload, call): Later<EngineAnswers[typeof id]> {
       const wanted = readPayload(id, validateId, payload).id;
       const binding = triggerNamed(router, wanted);
       if (binding === undefined || !isTriggerShown(binding, call)) throw notFound('Trigger', wanted, call);
-      const type = router.triggerType(binding.type);
-      const entry = router.functionEntry(binding.functionId);
-      return {
-        ...router.triggerRow(binding),
-        trigger: type === undefined ? null : typeDetail(router, type, call),
-        function: entry === undefined ? null : router.functionRow(entry),
-      };
+      const described = call.isRelayed ? undefined : router.others.describe([binding.functionId]);
+      return whenDescribed(described, () => {
+        const type = router.triggerType(binding.type);
+        const entry = router.functionEntry(binding.functionId);
+        return {
+          ...router.triggerRow(binding),
+          trigger: type === undefined ? null : typeDetail(router, type, call),
+          function: entry === undefined ? null : router.functionRow(entry),
+        };
+      });
     },
   };
 }

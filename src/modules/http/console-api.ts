@@ -46,6 +46,12 @@ export class ConsoleApi {
     if (offence !== undefined) return refuse(exchange, offence);
     if (exchange.path !== OPENAPI_PATH) return this.#passOn(exchange);
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') return refuse(exchange, GET_ONLY);
+    const described = this.#context.router.others.describe();
+    if (described === undefined) return this.#answerDocument(exchange);
+    void described.then(() => this.#answerDocument(exchange));
+  }
+
+  #answerDocument(exchange: HttpExchange): void {
     const document = openApiDocument(this.#context.router, this.#context.version, this.#routes.all());
     exchange.answer(200, ['content-type', 'application/json'], textToByteString(JSON.stringify(document)));
   }

@@ -14,12 +14,12 @@ import type { AlertsMeasurePayload } from './payloads.ts';
 const ALERTS_MEASURE = 'engine::alerts::measure';
 
 /** An engine that does not answer in time is left out. */
-export function measureElsewhere(router: Pick<RouterPort, 'askEngines'>) {
+export function measureElsewhere(router: Pick<RouterPort, 'others'>) {
   return async (windows: readonly MetricWindow[]): Promise<readonly Measured[]> => {
     const payload: AlertsMeasurePayload = {
       windows: windows.map(({ rule, metric, windowSeconds }) => ({ rule, metric, window_seconds: windowSeconds })),
     };
-    const answers = await router.askEngines(ALERTS_MEASURE, Payload.ofText(rawJson(payload)));
+    const answers = await router.others.askEngines(ALERTS_MEASURE, Payload.ofText(rawJson(payload)));
     return (answers?.parts ?? []).flatMap(({ json }) => {
       const answer = parseRawJson(asRawJson(bytesToByteString(json)));
       return isMeasuredAnswer(answer) ? answer.measured : [];

@@ -12,7 +12,7 @@ import { LOGS_CONTEXT, MERGED_FUNCTIONS } from '../../telemetry/functions/defini
 import type { AskAnswer } from '../../telemetry/tasks.ts';
 
 type Client = Pick<TelemetryClient, 'ask'>;
-type Port = Pick<RouterPort, 'askEngines' | 'askEngine'>;
+type Port = Pick<RouterPort, 'others'>;
 
 const MERGED: ReadonlySet<string> = new Set(MERGED_FUNCTIONS);
 /** The id of an engine and three numbers take less. */
@@ -25,7 +25,7 @@ export function answersOfAll(client: Client, flush: () => void, router: Port) {
     if (engine !== undefined) return await answerOf(router, engine, id, input);
     if (!MERGED.has(id)) return await client.ask(id, input, flush);
     if (isRelayed) return await client.ask(id, input, flush, {});
-    const asked = router.askEngines(id, payloadOf(input));
+    const asked = router.others.askEngines(id, payloadOf(input));
     if (asked === undefined) return await client.ask(id, input, flush);
     const kept = input && new Uint8Array(input);
     return await client.ask(id, kept, flush, await asked);
@@ -33,7 +33,7 @@ export function answersOfAll(client: Client, flush: () => void, router: Port) {
 }
 
 async function answerOf(router: Port, engine: string, id: string, input: Uint8Array | undefined): Promise<AskAnswer> {
-  const asked = router.askEngine(engine, id, payloadOf(input));
+  const asked = router.others.askEngine(engine, id, payloadOf(input));
   if (asked === undefined) return { error: new Refusal('NOT_FOUND', `The cluster has no engine '${engine}'`).toBody() };
   const { result, error } = await asked;
   if (result !== undefined) return new Uint8Array(result).buffer;

@@ -161,7 +161,7 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
 export function threadFunctions(
   client: Pick<TelemetryClient, 'ask'>,
   collector: Pick<Collector, 'flush'>,
-  router: Pick<RouterPort, 'askEngines' | 'askEngine'>,
+  router: Pick<RouterPort, 'others'>,
   taps: Pick<Taps, 'flushOthers'>,
 ): RawBuiltinDefinition[] {
   const ask = answersOfAll(client, () => collector.flush(), router);

@@ -186,6 +186,27 @@ describe.skipIf(NO_NATS_SERVER)('what an engine reports of its cluster', () => {
     expect(neighbours.map(({ body }) => body)).not.toContain('written at A');
   });
 
+  test('[CL7] what a function of another engine takes and answers, also after that changed', async () => {
+    await using pair = await startClusterPair();
+    const caller = connect(pair.a.url);
+    await using worker = await RawWorker.connect(pair.b.url);
+    const row = async () => {
+      const { functions } = await caller.trigger('engine::functions::list', { prefix: 'far::' });
+      return functions[0];
+    };
+    const format = { type: 'object', properties: { n: { type: 'number' } } };
+    const registration = { type: 'registerfunction', id: 'far::count', description: 'Counts', request_format: format };
+    worker.send(registration);
+    await waitFor('it is described', async () => (await row())?.description === 'Counts');
+    expect(await row()).toMatchObject({ request_format: format });
+    const found = await caller.trigger('engine::functions::info', { function_id: 'far::count' });
+    expect(found).toMatchObject({ description: 'Counts', request_schema: format });
+    const search = await caller.trigger('engine::functions::list', { search: 'counts' });
+    expect(search.functions).toMatchObject([{ function_id: 'far::count' }]);
+    worker.send({ ...registration, description: 'Counts down' });
+    await waitFor('the change is seen', async () => (await row())?.description === 'Counts down');
+  });
+
   test('[CL19] where a function lives', async () => {
     await using pair = await startClusterPair();
     const caller = connect(pair.a.url);

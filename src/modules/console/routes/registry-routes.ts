@@ -93,6 +93,7 @@ async function functionRows(
   recent?: boolean,
 ): Promise<FunctionRow[]> {
   const known = await figures.get(window, recent);
+  await router.others.describe();
   return [...router.functions()].map((entry) =>
     functionRowOf(router, entry, known === undefined ? null : (known.get(entry.id) ?? NO_FIGURES)),
   );
@@ -104,6 +105,7 @@ async function functionDetail(
   window: FigureWindow,
 ): Promise<FunctionDetail> {
   const known = await figures.get(window);
+  await router.others.describe([id]);
   const entry = router.functionEntry(id);
   if (entry === undefined) throw notFound('Function', id);
   const row = router.functionRow(entry);

@@ -1,0 +1,39 @@
+// The other engines of the cluster and the other routers of this process, as modules ask them.
+
+import type { Payload } from '../../protocol/payload/payload.ts';
+import type { RouterContext } from '../context.ts';
+import { type AnswersOfEngines, askAll, askEngine } from './ask-engines.ts';
+import { describeRemotes } from './described-functions.ts';
+import { allOthers } from './offers.ts';
+
+export class OthersPort {
+  readonly #context: RouterContext;
+
+  constructor(context: RouterContext) {
+    this.#context = context;
+  }
+
+  /** What all other engines of the cluster answer; `undefined`: there are none. `payload`: JSON. */
+  askEngines(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
+    return askAll(this.#context, [...this.#context.remoteEngines], functionId, payload);
+  }
+
+  /** The same of the other routers of this process, too, or of these `only`: what a router knows of its connections. */
+  askRouters(id: string, payload: Payload | undefined, only = false): Promise<AnswersOfEngines> | undefined {
+    return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
+  }
+
+  /** Asks that engine; `undefined`: there is none with this id. */
+  askEngine(engineId: string, functionId: string, payload: Payload | undefined) {
+    const engine = allOthers(this.#context).find(({ id }) => id === engineId);
+    return engine && askEngine(this.#context, engine, functionId, payload);
+  }
+
+  /**
+   * Learns the descriptions and schemas of functions that only other engines offer: these, or all. Resolves when their
+   * rows have them, or their engines did not answer in time. `undefined`: every row has what is known.
+   */
+  describe(functionIds?: readonly string[]): Promise<void> | undefined {
+    return describeRemotes(this.#context, functionIds);
+  }
+}
