@@ -9,6 +9,10 @@ const TWO_ROUTERS = [
   'test/e2e/data/{state-triggers,streams}.test.ts',
   'test/contract/console/console-{routes,data}.test.ts',
 ];
+const TWO_ENGINES = [
+  'test/e2e/data/state-triggers.test.ts',
+  'test/e2e/{queues/queue-topics,observability/payloads}.test.ts',
+];
 const ALONE = 'test/e2e/{http/http-slow*,wire/*}.test.ts';
 
 export default defineConfig({
@@ -36,6 +40,11 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'two routers', include: TWO_ROUTERS, isolate: false, env: { SVC_TEST_THREADS: '2' } },
+      },
+      // The quick part of `npm run test:cluster`.
+      {
+        extends: true,
+        test: { name: 'two engines', include: TWO_ENGINES, isolate: false, env: { SVC_TEST_CLUSTER: '1' } },
       },
     ],
   },

@@ -6,10 +6,10 @@ import { parse, stringify } from 'yaml';
 import { RawWorker } from '../clients/raw-worker.ts';
 import { SHARED_REDIS } from '../stores/redis-server.ts';
 import { waitFor } from '../wait-for.ts';
-import { NatsServer } from './nats-server.ts';
+import { NatsServer, NO_NATS_SERVER } from './nats-server.ts';
 
-/** `npm run test:cluster` sets it. */
-export const IS_PAIRED = process.env.SVC_TEST_CLUSTER !== undefined;
+/** `npm run test:cluster` sets it. Without a NATS the tests have one engine. */
+export const IS_PAIRED = process.env.SVC_TEST_CLUSTER !== undefined && NO_NATS_SERVER === undefined;
 
 interface Entry {
   readonly name?: string;
@@ -25,8 +25,14 @@ interface Configuration {
 /** What keeps data; the engines of a cluster keep it in a Redis. */
 const KEEPERS: readonly string[] = ['svc-state', 'svc-stream', 'svc-queue'];
 
-/** The configurations of both engines; `undefined`: this one is for one engine. */
-export async function pairOf(yaml: string): Promise<readonly [string, string] | undefined> {
+export interface PairSetup {
+  readonly nats: NatsServer;
+  /** The configurations of the two engines. */
+  readonly yamls: readonly [string, string];
+}
+
+/** `undefined`: the configuration is for one engine. */
+export async function pairOf(yaml: string): Promise<PairSetup | undefined> {
   const given: Configuration = parse(yaml) ?? {};
   if (given.cluster !== undefined || given.bridge_token !== undefined || !Array.isArray(given.workers))
     return undefined;
@@ -34,14 +40,12 @@ export async function pairOf(yaml: string): Promise<readonly [string, string] | 
   // What watches the engines is a worker like any other: it needs a port without rights.
   const port = given.workers.find(({ name }) => name === 'svc-worker-manager');
   if (workers.includes(undefined) || port?.config?.rbac !== undefined) return undefined;
-  nats ??= NatsServer.start();
-  const cluster = { nats: { servers: [(await nats).url] }, prefix: prefixOf(foldersIn(given.workers)) };
+  const nats = await NatsServer.start();
+  const cluster = { nats: { servers: [nats.url] }, prefix: prefixOf(foldersIn(given.workers)) };
   const ofA = { ...given, cluster, workers };
-  return [stringify(ofA), stringify({ ...ofA, workers: workers.map((entry) => entry && atFreePort(entry)) })];
+  const ofB = { ...ofA, workers: workers.map((entry) => entry && atFreePort(entry)) };
+  return { nats, yamls: [stringify(ofA), stringify(ofB)] };
 }
-
-/** It ends with the process of the tests. */
-let nats: Promise<NatsServer> | undefined;
 
 /** The entry with its data in the Redis; `undefined`: it cannot be shared. */
 function sharing(entry: Entry): Entry | undefined {
@@ -72,6 +76,8 @@ function atFreePort(entry: Entry): Entry {
   return entry.config?.port === undefined ? entry : { ...entry, config: { ...entry.config, port: 0 } };
 }
 
+/** What the watchers ask is no trace of the test. */
+const UNTRACED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00' };
 const AGREED_MS_MAX = 1_000;
 
 export class Pair {
@@ -87,7 +93,9 @@ export class Pair {
   static async of(urls: readonly [string, string]): Promise<Pair> {
     const watchers = await Promise.all(urls.map((url) => RawWorker.connect(url)));
     await waitFor('the engines reach each other', async () => {
-      const answers = await Promise.all(watchers.map((watcher) => watcher.call('engine::cluster::status', {})));
+      const answers = await Promise.all(
+        watchers.map((watcher) => watcher.call('engine::cluster::status', {}, UNTRACED)),
+      );
       return answers.every(({ result }) =>
         Object(result).engines.some(({ status }: { status: string }) => status === 'up'),
       );
@@ -124,8 +132,8 @@ interface ListedTrigger {
 }
 
 async function registered(watcher: RawWorker): Promise<string> {
-  const { result: functions } = await watcher.call('engine::functions::list', {});
-  const { result: triggers } = await watcher.call('engine::registered-triggers::list', {});
+  const { result: functions } = await watcher.call('engine::functions::list', {}, UNTRACED);
+  const { result: triggers } = await watcher.call('engine::registered-triggers::list', {}, UNTRACED);
   const ids: string[] = Object(functions).functions.map((row: { function_id: string }) => row.function_id);
   const listed: readonly ListedTrigger[] = Object(triggers).registered_triggers;
   const bound = listed

@@ -10,7 +10,7 @@ import type { LoadGauge } from '../../../src/effects/process-figures.ts';
 import { declareModules, type RunningEngine, startEngine } from '../../../src/engine/engine.ts';
 import type { ReloadReport } from '../../../src/modules/module.ts';
 import { RawWorker } from '../clients/raw-worker.ts';
-import { IS_PAIRED, Pair, pairOf } from '../cluster/paired-engines.ts';
+import { IS_PAIRED, Pair, type PairSetup, pairOf } from '../cluster/paired-engines.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 
 /** One worker port on loopback, at a free port. */
@@ -63,14 +63,19 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
 if (IS_PAIRED) RawWorker.afterSettled = () => Pair.allAgree();
 
 /** Two in place of one: connections go to them in turn. */
-async function startPair(options: TestEngineOptions, [ofA, ofB]: readonly [string, string]): Promise<TestEngine> {
+async function startPair(options: TestEngineOptions, { nats, yamls: [ofA, ofB] }: PairSetup): Promise<TestEngine> {
   const log: string[] = [];
-  const a = await startOne({ ...options, yaml: ofA }, log);
-  const b = await startOne({ ...options, yaml: ofB }, log);
+  const started = Promise.all([ofA, ofB].map((yaml) => startOne({ ...options, yaml }, log)));
+  const [a, b] = await started.catch(async (error: unknown) => {
+    await nats[Symbol.asyncDispose]();
+    throw error;
+  });
+  if (a === undefined || b === undefined) throw new Error('Two engines were started');
   const pair = await Pair.of([a.url, b.url]);
   const drain = async (): Promise<void> => {
     pair.end();
     await Promise.all([a.drain(), b.drain()]);
+    await nats[Symbol.asyncDispose]();
   };
   let connections = 0;
   return {
