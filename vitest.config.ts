@@ -13,6 +13,7 @@ const TWO_ENGINES = [
   'test/e2e/data/state-triggers.test.ts',
   'test/e2e/{queues/queue-topics,observability/payloads}.test.ts',
 ];
+const ONE_ENGINE = './test/support/cluster/one-engine-tests.ts';
 const ALONE = 'test/e2e/{http/http-slow*,wire/*}.test.ts';
 
 export default defineConfig({
@@ -32,10 +33,13 @@ export default defineConfig({
     projects: [
       // What these test keeps nothing outside of its objects: a process for each file would only cost time.
       { extends: true, test: { name: 'unit', include: [UNIT], isolate: false, testTimeout: 120_000 } },
-      { extends: true, test: { name: 'e2e', include: [E2E], exclude: [ALONE], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'e2e', include: [E2E], exclude: [ALONE], isolate: false, setupFiles: ONE_ENGINE },
+      },
       // These measure memory, flood their own process, or end it.
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [UNIT, E2E] } },
-      { extends: true, test: { name: 'alone', include: [ALONE] } },
+      { extends: true, test: { name: 'alone', include: [ALONE], setupFiles: ONE_ENGINE } },
       // The quick part of `npm run test:threads`.
       {
         extends: true,

@@ -154,8 +154,11 @@ export class Cluster {
   async triggers(): Promise<SharedTriggers> {
     const { nats } = this.#parts;
     const bucket = await nats.bucket(`${this.#options.prefix}_triggers`);
-    this.#triggers = new SharedTriggers(bucket, this.#options.context.clock, entryBytesMax(nats));
-    return this.#triggers;
+    const triggers = new SharedTriggers(bucket, this.#options.context.clock, entryBytesMax(nats));
+    // A bucket that another engine has just made takes no values for a moment.
+    await nats.retry('The triggers of the cluster cannot be read', () => triggers.open());
+    this.#triggers = triggers;
+    return triggers;
   }
 
   /** The address at which other machines reach this engine's workers. */

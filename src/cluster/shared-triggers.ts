@@ -25,11 +25,14 @@ export class SharedTriggers {
     this.#sweep = new MarkerSweep(bucket, clock);
   }
 
+  /** Before `follow`: a watch reports that it is complete with the last value that is there. It can be repeated. */
+  async open(): Promise<void> {
+    await this.#bucket.put(FIRST_KEY, '{}');
+  }
+
   /** Resolves when all that are there have been reported. */
   async follow(changed: TriggerChange): Promise<void> {
     let delivered = new Set<string>();
-    // A watch reports that it is complete with the last value that is there.
-    await this.#bucket.put(FIRST_KEY, '{}');
     await new Promise<void>((resolve) => {
       this.#stopWatch = this.#bucket.watch({
         begin: () => {

@@ -116,7 +116,7 @@ export class NatsConnection {
 
   /** Whether a question failed because no client subscribes to its subject. */
   isWithoutReceiver(error: unknown): boolean {
-    return error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
+    return isWithoutReceiver(error);
   }
 
   /** Returns a function that ends it. */
@@ -157,7 +157,7 @@ export class NatsConnection {
 
   /** Repeats what fails until it succeeds; rejects with a `StartFailure` after 60 s, or where NATS refuses. */
   retry<T>(what: string, attempt: () => Promise<T>): Promise<T> {
-    return tryFor(this.#options, what, attempt);
+    return tryFor(this.#options, what, attempt, this.#client);
   }
 
   /** Whether the bucket survives the loss of one server, as far as that is possible here. */
@@ -195,6 +195,7 @@ async function tryFor<T>(
   { clock, openMsMax = OPEN_MS_MAX }: Pick<NatsOptions, 'clock' | 'openMsMax'>,
   what: string,
   attempt: () => Promise<T>,
+  client?: Client,
 ): Promise<T> {
   const endMs = clock.monotonicMs() + openMsMax;
   for (;;) {
@@ -202,7 +203,7 @@ async function tryFor<T>(
       return await attempt();
     } catch (error) {
       if (error instanceof StartFailure) throw error;
-      const refusal = refusalOf(error, true);
+      const refusal = refusalOf(error, client);
       if (refusal !== undefined) throw new StartFailure(78, `${what}: ${refusal}`);
       if (clock.monotonicMs() >= endMs) {
         throw new StartFailure(75, `${what}: ${messageOf(error)}. Tried for ${openMsMax / 1000} s`);
@@ -238,7 +239,7 @@ async function openOnce(
     return create(client, manager);
   } catch (error) {
     await client?.close();
-    const refusal = refusalOf(error, client !== undefined);
+    const refusal = refusalOf(error, client);
     if (refusal === undefined) throw error;
     throw new StartFailure(78, `NATS at ${address} cannot be used: ${refusal}`);
   }
@@ -272,16 +273,22 @@ function readCredentials(file: string): Uint8Array {
 }
 
 /** What no new attempt would change; `undefined`: it may. */
-function refusalOf(error: unknown, isConnected: boolean): string | undefined {
+function refusalOf(error: unknown, client: Client | undefined): string | undefined {
   if (error instanceof AuthorizationError) return 'the credentials are wrong. Check user, password or creds_file';
   const violation = error instanceof Error && !isViolation(error) ? error.cause : error;
   if (isViolation(violation)) {
     return `a permission is missing: ${violation.message}. docs/operations/cluster.md lists the subjects`;
   }
-  if (isConnected && error instanceof Error && error.name === 'JetStreamNotEnabled') {
+  if (client !== undefined && error instanceof Error && error.name === 'JetStreamNotEnabled') {
+    // A server that has just started says that it has JetStream before it answers for it.
+    if (isWithoutReceiver(error.cause) && client.info?.jetstream === true) return undefined;
     return 'JetStream is off for this account. Start the server with -js, or enable JetStream for the account';
   }
   return undefined;
+}
+
+function isWithoutReceiver(error: unknown): boolean {
+  return error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
 }
 
 function isViolation(error: unknown): error is PermissionViolationError {

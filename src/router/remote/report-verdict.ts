@@ -1,5 +1,5 @@
-// What a worker that provides a trigger type says about a trigger of another engine's worker. Modules are the same on all
-// engines, so their verdicts are known everywhere; a worker provides its type on one engine alone.
+// What a worker that provides a trigger type says about a trigger of another engine's worker. Modules are the same on
+// all engines, so their verdicts are known everywhere; a worker provides its type on one engine alone.
 
 import { parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';

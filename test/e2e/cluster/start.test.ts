@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { clusterYaml, statusOf } from '../../support/cluster/cluster-engines.ts';
+import { clusterYaml, statusOf, waitForEngines } from '../../support/cluster/cluster-engines.ts';
 import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
@@ -111,6 +111,14 @@ describe.skipIf(NO_NATS_SERVER)('the start of an engine of a cluster', () => {
     const yaml = clusterYaml({ nats: nats.url }).replace(']}', `], user: svc, password: right}`);
     await using engine = await startTestEngine({ yaml });
     expect(engine.log.join('\n')).toContain('The engine is a member of the cluster');
+  });
+
+  test('[CL2] succeeds next to others that start in the same moment, on a NATS without buckets', async () => {
+    await using nats = await NatsServer.start();
+    const yaml = clusterYaml({ nats: nats.url, prefix: 'together' });
+    const engines = await Promise.all(Array.from({ length: 4 }, () => startTestEngine({ yaml })));
+    await waitForEngines(connect(engines[0]?.url), 3);
+    await Promise.all(engines.map((engine) => engine.drain()));
   });
 
   test('[CL2] is refused with 78 where JetStream is off', async () => {

@@ -22,8 +22,9 @@ export class CutProxy implements AsyncDisposable {
     this.url = `ws://127.0.0.1:${port}`;
   }
 
-  /** Listens in front of the port of the engine. Bytes of the engine arrive after this delay. */
-  static async start(enginePort: number, { delayMs = 0 } = {}): Promise<CutProxy> {
+  /** Listens in front of the port of the engine, or of one for each connection. Bytes of the engine arrive after this delay. */
+  static async start(enginePort: number | (() => number), { delayMs = 0 } = {}): Promise<CutProxy> {
+    const portOf = typeof enginePort === 'number' ? () => enginePort : enginePort;
     const server = createServer({ allowHalfOpen: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -31,7 +32,7 @@ export class CutProxy implements AsyncDisposable {
     if (address === null || typeof address === 'string') throw new Error('The proxy has no TCP port');
     const proxy = new CutProxy(server, address.port);
     server.on('connection', (worker) => {
-      if (proxy.#isOpen) proxy.#carry({ worker, engine: connect(enginePort, '127.0.0.1') }, delayMs);
+      if (proxy.#isOpen) proxy.#carry({ worker, engine: connect(portOf(), '127.0.0.1') }, delayMs);
       else worker.destroy();
     });
     return proxy;
