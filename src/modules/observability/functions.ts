@@ -158,9 +158,13 @@ export const baggageFunctions: readonly BuiltinDefinition[] = [
   },
 ];
 
+/** Zeros would look like an engine without calls. */
+const COUNTS: ReadonlySet<string> = new Set(['engine::metrics::calls', 'engine::metrics::jobs']);
+const NOT_COUNTED = 'Calls and jobs are not counted: set enabled or metrics_enabled of svc-observability to true';
+
 export function threadFunctions(
   client: Pick<TelemetryClient, 'ask'>,
-  collector: Pick<Collector, 'flush'>,
+  collector: Pick<Collector, 'flush' | 'isCounting'>,
   router: Pick<RouterPort, 'others'>,
   taps: Pick<Taps, 'flushOthers'>,
 ): RawBuiltinDefinition[] {
@@ -171,6 +175,7 @@ export function threadFunctions(
     handleRaw(payload, call, done) {
       // Observability covers everything, so a caller that may not reach everything sees none of it (X10).
       assertTrusted(id, call);
+      if (COUNTS.has(id) && !collector.isCounting) throw new Refusal('memory_exporter_not_enabled', NOT_COUNTED);
       const input = payload?.asJsonBytes();
       const isRelayed = call.isRelayed === true;
       const askLater = async (flushed: Promise<void>, bytes: Uint8Array | undefined) => {

@@ -136,7 +136,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   memory_exporter_not_enabled: {
-    meaning: 'Spans are not kept in the engine: they go to a collector, or nowhere.',
+    meaning: 'Spans are not kept in the engine, or calls are not counted: svc-observability is set so.',
     httpStatus: 503,
     retryable: false,
   },

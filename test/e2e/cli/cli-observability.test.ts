@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { CutProxy } from '../../support/load/cut-proxy.ts';
 import { enqueue, receiptOf } from '../../support/stores/queue-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -324,4 +325,25 @@ describe('observability commands', () => {
     expect((await svc('trace', 'show', id)).stdout).toContain('traced::create');
     expect((await svc('trigger', 'traced::create', '--trace', '--repeat', '2')).code).toBe(2);
   });
+});
+
+test('[console 6.6] figures of an engine that counts no calls are absent, not zero', async () => {
+  const yaml = `drain_timeout_ms: 100
+workers:
+  - {name: svc-worker-manager, config: {port: 0}}
+  - {name: svc-observability}
+`;
+  await using engine = await startTestEngine({ yaml });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.serve('any::one', () => 1);
+  await worker.call('any::one', {});
+  const env = { SVC_URL: engine.url };
+  const top = await runSvc(['top', '--once', '--interval', '100ms'], { env });
+  expect(top.stdout).toContain('calls are not counted: set metrics_enabled of svc-observability');
+  const json = await runSvc(['top', '--once', '--interval', '100ms', '--json'], { env });
+  expect(JSON.parse(json.stdout)).toMatchObject({ calls_per_second: null, errors_per_second: null, functions: [] });
+  const check = await runSvc(['check', 'function', 'any::one'], { env });
+  expect(check).toMatchObject({ code: 3, stdout: expect.stringContaining('not counted') });
+  const { error } = await worker.call('engine::metrics::jobs', {});
+  expect(error).toMatchObject({ code: 'memory_exporter_not_enabled' });
 });

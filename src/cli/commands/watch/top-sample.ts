@@ -37,8 +37,9 @@ export interface TopFigures {
   /** ISO 8601. */
   readonly time: string;
   readonly interval_ms: number;
-  readonly calls_per_second: number;
-  readonly errors_per_second: number;
+  /** Null: the engine counts no calls. */
+  readonly calls_per_second: number | null;
+  readonly errors_per_second: number | null;
   readonly functions: readonly FunctionFigures[];
   readonly queues: readonly QueueFigures[];
   readonly workers: readonly WorkerFigures[];
@@ -47,6 +48,7 @@ export interface TopFigures {
 /** The counts of one sample, by function. */
 export interface CallSample {
   readonly atMs: number;
+  readonly isCounted: boolean;
   /** The last values of workers, by worker and metric. */
   readonly gauges: ReadonlyMap<string, number>;
   readonly counts: ReadonlyMap<
@@ -70,7 +72,18 @@ export async function sampleCalls(engine: EngineConnection, atMs: number): Promi
       { calls, errors: error ?? 0, p95: numberIn(row, 'p95_duration_ms') ?? null },
     ] as const;
   });
-  return { atMs, counts: new Map(counts), gauges: readGauges(answer) };
+  const isCounted = counts.length > 0 || (await countsCalls(engine));
+  return { atMs, isCounted, counts: new Map(counts), gauges: readGauges(answer) };
+}
+
+async function countsCalls(engine: EngineConnection): Promise<boolean> {
+  return await engine.call('engine::metrics::calls', { by_function: false }).then(
+    () => true,
+    (error: unknown) => {
+      if (isSvcError(error, 'memory_exporter_not_enabled')) return false;
+      throw error;
+    },
+  );
 }
 
 const CPU = 'svc.worker.cpu.percent';

@@ -85,7 +85,7 @@ class Screen {
     if (before === undefined) return;
     const functions = compareSamples(before, sample);
     const total = (name: 'calls_per_second' | 'errors_per_second') =>
-      Math.round(functions.reduce((sum, row) => sum + row[name], 0) * 100) / 100;
+      sample.isCounted ? Math.round(functions.reduce((sum, row) => sum + row[name], 0) * 100) / 100 : null;
     this.#show(engine.address, {
       time: new Date(terminal.now()).toISOString(),
       interval_ms: Math.round(sample.atMs - before.atMs),
@@ -134,19 +134,19 @@ export function topLines(figures: TopFigures, address: string, size: ScreenSize,
     const [heading = '', ...lines] = formatTable(columns, rows.slice(0, share), size.columns);
     return ['', paint.bold(heading), ...lines];
   };
-  const errors = `${figures.errors_per_second} errors/s`;
-  const head = [
-    paint.bold(address),
-    `${figures.calls_per_second} calls/s`,
-    figures.errors_per_second > 0 ? paint.red(errors) : errors,
-    `${workers.length} workers`,
-  ];
+  const head = [paint.bold(address), ...rates(figures, paint), `${workers.length} workers`];
   return [
     head.join('  '),
     ...table(FUNCTION_COLUMNS, functions, shares[0] ?? 0),
     ...table(QUEUE_COLUMNS, queues, shares[1] ?? 0),
     ...table(WORKER_COLUMNS, workers, shares[2] ?? 0),
   ];
+}
+
+function rates({ calls_per_second: calls, errors_per_second: errors }: TopFigures, paint: Painter): string[] {
+  if (calls === null) return ['calls are not counted: set metrics_enabled of svc-observability'];
+  const text = `${errors} errors/s`;
+  return [`${calls} calls/s`, (errors ?? 0) > 0 ? paint.red(text) : text];
 }
 
 /** Each part gets an equal share of the lines; lines that a part does not need go to the first that needs more. */

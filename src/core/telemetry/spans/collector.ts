@@ -306,6 +306,11 @@ export class Collector {
     this.#planFlush(kind === 'LOGS' ? LOGS_MS : FLUSH_MS);
   }
 
+  /** Whether calls and jobs are counted. */
+  get isCounting(): boolean {
+    return this.settings.hasMetrics;
+  }
+
   /** Sends all gathered data now: for a question that must see it, and for the end. */
   flush(): void {
     this.#cancelFlush?.();

@@ -5,7 +5,7 @@ import { createPainter } from '../../../../src/cli/text/colour.ts';
 
 function sample(atMs: number, counts: Record<string, [calls: number, errors: number]>): CallSample {
   const entries = Object.entries(counts).map(([id, [calls, errors]]) => [id, { calls, errors, p95: 5 }] as const);
-  return { atMs, counts: new Map(entries), gauges: new Map() };
+  return { atMs, isCounted: true, counts: new Map(entries), gauges: new Map() };
 }
 
 describe('svc top', () => {
