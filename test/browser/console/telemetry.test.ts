@@ -71,6 +71,8 @@ describe.skipIf(!hasChromium)('Traces of a running engine', () => {
     await page.getByRole('row').filter({ hasText: 'orders::echo' }).first().waitFor();
     await page.getByRole('navigation').getByRole('link', { name: /^Logs/ }).click();
     await page.waitForURL(/\/logs\?from=now-15m/);
+    // The address changes before the page does.
+    await page.getByRole('heading', { name: 'Logs' }).waitFor();
     await page.getByRole('button', { name: 'Last 15 minutes' }).click();
     await page.getByRole('textbox', { name: 'From' }).fill('soon');
     await page.getByText('A time is now-15m, ISO or Unix milliseconds.').waitFor();
