@@ -73,6 +73,9 @@ class Soak {
   isOver = false;
 }
 
+/** The file grows by pages: what a small one holds by chance. The jobs of the short form would take ten times as much. */
+const FEW_PAGES_BYTES = 16 * 4_096;
+
 test('[Q1] [R3] [fault 22] Jobs of all kinds that come for a long time all run, and leave nothing in the store', {
   timeout: 60_000 + SECONDS * 2_000,
 }, async () => {
@@ -109,7 +112,7 @@ test('[Q1] [R3] [fault 22] Jobs of all kinds that come for a long time all run, 
   expect(soak.waiting).toEqual(new Set());
   // Finished jobs make room for new ones.
   const [early, last] = [samples[Math.floor(samples.length / 4)], samples.at(-1)];
-  expect(last?.file).toBeLessThanOrEqual(2 * (early?.file ?? 0));
+  expect(last?.file).toBeLessThanOrEqual(2 * (early?.file ?? 0) + FEW_PAGES_BYTES);
   if (slope !== undefined) expect(slope).toBeLessThan(SLOPE_MIB_PER_HOUR_MAX);
 });
 
