@@ -8,12 +8,14 @@ import type { RouterMessage } from '../cluster/routers/messages.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
 import type { WorkersAnswer } from '../router/registrations/rows.ts';
 import type { DescribedFunctions } from '../router/remote/described-functions.ts';
+import type { JudgedAnswer } from '../router/remote/report-verdict.ts';
 import type { MeasuredAnswer } from '../telemetry/tasks.ts';
 
 export const isDescribedFunctions = typia.createIs<DescribedFunctions>();
 export const isEndOpening = typia.createIs<EndOpening>();
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();
+export const isJudgedAnswer = typia.createIs<JudgedAnswer>();
 export const isMeasuredAnswer = typia.createIs<MeasuredAnswer>();
 export const isRouterMessage = typia.createIs<RouterMessage>();
 export const isReservationValue = typia.createIs<ReservationValue>();

@@ -3,6 +3,7 @@
 import type { Reservation } from '../../core/access/reservations.ts';
 import type { ClusterStatus } from '../../core/cluster/status.ts';
 import type { FunctionRow, TriggerRow, TriggerTypeRow, WorkerRow } from '../../router/registrations/rows.ts';
+import type { JudgedAnswer } from '../../router/remote/report-verdict.ts';
 import type { BackupList } from '../../store/directory/backup.ts';
 import type { WorkersElsewhere } from '../workers-elsewhere.ts';
 
@@ -21,7 +22,7 @@ export interface EngineAnswers {
   'engine::stores::backup': BackupList;
   'engine::trigger-types::list': { trigger_types: OlderTriggerType[] };
   'engine::triggers::info': TriggerTypeDetail;
-  'engine::triggers::judged': { known: boolean };
+  'engine::triggers::judged': JudgedAnswer;
   'engine::triggers::list': { triggers: TriggerTypeRow[] };
   'engine::unregister_trigger': { removed: boolean };
   'engine::workers::info': WorkerDetail;

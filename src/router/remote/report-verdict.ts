@@ -1,7 +1,8 @@
 // What a worker that provides a trigger type says about a trigger of another engine's worker. Modules are the same on
 // all engines, so their verdicts are known everywhere; a worker provides its type on one engine alone.
 
-import { parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { isJudgedAnswer } from '../../generated/cluster-values.ts';
+import { asRawJson, bytesToByteString, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
@@ -9,6 +10,11 @@ import { askEngine } from './ask-engines.ts';
 import type { RemoteOwner } from './remote-owner.ts';
 
 export const TRIGGERS_JUDGED = 'engine::triggers::judged';
+
+/** What that engine answers: whether it has the trigger, and knows that the type is provided elsewhere. */
+export interface JudgedAnswer {
+  readonly known: boolean;
+}
 
 const AGAIN_MS = 1_000;
 
@@ -24,7 +30,8 @@ export function reportVerdict(
   const { state, error: reason } = binding;
   const report = async (): Promise<void> => {
     const { result } = await askEngine(context, owner.engine, TRIGGERS_JUDGED, Payload.ofText(verdict));
-    const isKnown = result !== undefined && Buffer.from(result).includes('true');
+    const answer = result && parseRawJson(asRawJson(bytesToByteString(result)));
+    const isKnown = isJudgedAnswer(answer) && answer.known;
     const isLast =
       context.triggers.binding(binding.id) === binding && binding.state === state && binding.error === reason;
     if (!isKnown && isLast && !context.isStopped) context.clock.after(AGAIN_MS, () => void report());
