@@ -82,9 +82,13 @@ test.each(['one folder', 'two folders'])(
     await waitFor('all five jobs have run', () => values.length === 5);
     // A standard queue promises no order: jobs that were parked may come after the others.
     expect(values.toSorted()).toEqual([0, 1, 2, 3, 4]);
-    // Its trigger ended with the connection that made it.
+    // Its trigger ended with the connection that made it: a change before the next trigger becomes no job.
+    await set(worker, 'a', 5);
+    await bind(worker, { queue: 'changes' });
     await set(worker, 'a', 6);
-    expect((await statsOf(worker, 'changes')).depth).toBe(0);
+    await waitFor('the sixth job has run', () => values.length > 5);
+    await waitFor('no job is left', async () => (await statsOf(worker, 'changes')).depth === 0);
+    expect(values.toSorted()).toEqual([0, 1, 2, 3, 4, 6]);
   },
 );
 
