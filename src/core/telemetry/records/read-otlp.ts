@@ -26,6 +26,7 @@ import type {
   SpanRecord,
   SpanStatus,
 } from './records.ts';
+import { sharedAttributes } from './shared-attributes.ts';
 
 export interface ReadFrame {
   readonly spans: SpanRecord[];
@@ -64,9 +65,11 @@ export function readFrame(kind: TelemetryKind, bytes: Uint8Array, context: ReadC
   return frame;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function parse(bytes: Uint8Array): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const value: unknown = JSON.parse(utf8.decode(bytes));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;
@@ -112,6 +115,9 @@ function spanReader(frame: ReadFrame, context: ReadContext): ReadOne {
   };
 }
 
+/** Shared by all spans without any. */
+const NONE: readonly never[] = [];
+
 function readSpan(item: Fields, { serviceName, scope }: Origin): SpanRecord | undefined {
   const traceId = idOf(item.traceId, 32);
   const spanId = idOf(item.spanId, 16);
@@ -121,6 +127,7 @@ function readSpan(item: Fields, { serviceName, scope }: Origin): SpanRecord | un
   const status = fieldsOf(item.status);
   const flags = numberOf(item.flags);
   const state = textOf(item.traceState).slice(0, 512);
+  const [events, links] = [listOf(item.events), listOf(item.links)];
   return {
     trace_id: traceId,
     span_id: spanId,
@@ -130,10 +137,10 @@ function readSpan(item: Fields, { serviceName, scope }: Origin): SpanRecord | un
     end_time_unix_nano: end <= 0 ? 0 : Math.max(start, end),
     status: statusOf(status.code),
     ...(textOf(status.message) !== '' && { status_description: textOf(status.message).slice(0, 4_096) }),
-    attributes: pairsOf(item.attributes),
+    attributes: sharedAttributes(pairsOf(item.attributes)),
     service_name: serviceName,
-    events: listOf(item.events).map(readEvent),
-    links: listOf(item.links).flatMap(readLink),
+    events: events.length === 0 ? NONE : events.map(readEvent),
+    links: links.length === 0 ? NONE : links.flatMap(readLink),
     ...scope,
     ...(flags !== undefined && { flags }),
     ...(state !== '' && { trace_state: state }),

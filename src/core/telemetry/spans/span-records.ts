@@ -41,6 +41,17 @@ function mayStay([key, value]: Pairs[number]): boolean {
 
 /** A span of a worker, which may contain anything. */
 export function boundSpan(span: SpanRecord, cut: () => void): SpanRecord {
+  return isPlain(span) ? span : cutSpan(span, cut);
+}
+
+/** Nearly all spans are, and are kept as they were read. */
+function isPlain({ name, service_name, attributes, events, links }: SpanRecord): boolean {
+  if (events.length + links.length > 0 || attributes.length > ATTRIBUTES_MAX || !attributes.every(mayStay))
+    return false;
+  return cutText(name, NAME_BYTES_MAX) === name && cutText(service_name, NAME_BYTES_MAX) === service_name;
+}
+
+function cutSpan(span: SpanRecord, cut: () => void): SpanRecord {
   let isCut = span.events.length > EVENTS_MAX || span.links.length > LINKS_MAX;
   const note = (): void => {
     isCut = true;
@@ -132,10 +143,12 @@ export function engineSpans(
   return spans;
 }
 
+/** Shared by all spans without any: each span that is kept costs the garbage collector a visit per object. */
+const NONE: readonly never[] = [];
+
 function spanOf(row: SpanRow, { serviceName, engineVersion }: ServiceIdentity, cut: () => void): SpanRecord {
   const isPending = row.endMs === 0;
-  const [code = '', message = '', stack = ''] = row.error === '' ? [] : row.error.split(SEPARATOR);
-  return {
+  const span: SpanRecord = {
     trace_id: row.traceId,
     span_id: row.spanId,
     parent_span_id: row.parentSpanId === '' ? null : row.parentSpanId,
@@ -143,15 +156,23 @@ function spanOf(row: SpanRow, { serviceName, engineVersion }: ServiceIdentity, c
     start_time_unix_nano: nanos(row.startMs),
     end_time_unix_nano: isPending ? 0 : nanos(Math.max(row.endMs, row.startMs)),
     status: row.status === STATUS.error ? 'error' : row.status === STATUS.ok ? 'ok' : 'unset',
-    ...(row.error !== '' && { status_description: message === '' ? code : `${code}: ${message}` }),
-    attributes: boundAttributes(attributesOf(row), cut),
+    attributes: attributesOf(row, cut),
     service_name: serviceName,
-    events: row.error === '' ? [] : [exceptionEvent(nanos(row.endMs), code, message, stack)],
-    links: row.link === '' ? [] : [{ trace_id: traceIdOf(row.link), span_id: spanIdOf(row.link), attributes: [] }],
+    events: NONE,
+    links: row.link === '' ? NONE : [{ trace_id: traceIdOf(row.link), span_id: spanIdOf(row.link), attributes: [] }],
     instrumentation_scope_name: SCOPE_NAME,
     instrumentation_scope_version: engineVersion,
     flags: SAMPLED,
-    ...(isPending && { pending: true }),
+  };
+  if (isPending) return { ...span, pending: true };
+  return row.error === '' ? span : { ...span, ...failureOf(row) };
+}
+
+function failureOf({ error, endMs }: SpanRow): Pick<SpanRecord, 'status_description' | 'events'> {
+  const [code = '', message = '', stack = ''] = error.split(SEPARATOR);
+  return {
+    status_description: message === '' ? code : `${code}: ${message}`,
+    events: [exceptionEvent(nanos(endMs), code, message, stack)],
   };
 }
 
@@ -164,7 +185,32 @@ export function exceptionEvent(timeNanos: number, code: string, message: string,
   return { name: 'exception', timestamp_unix_nano: timeNanos, attributes };
 }
 
-function attributesOf({ functionId, attributes, baggage }: SpanRow): Pairs {
+/** Most calls of a function have the same attributes: they are built once, and all their spans share them. */
+function attributesOf(row: SpanRow, cut: () => void): Attributes {
+  const known = knownAttributes.get(row.attributes);
+  if (known?.functionId === row.functionId && known.baggage === row.baggage) return known.attributes;
+  const pairs = pairsOf(row);
+  const attributes = boundAttributes(pairs, cut);
+  // What was cut is counted with each span.
+  if (attributes === pairs && row.attributes.length + row.baggage.length <= KNOWN_ATTRIBUTES_CHARS_MAX) {
+    if (knownAttributes.size >= KNOWN_ATTRIBUTES_MAX) knownAttributes.clear();
+    knownAttributes.set(row.attributes, { functionId: row.functionId, baggage: row.baggage, attributes });
+  }
+  return attributes;
+}
+
+interface KnownAttributes {
+  readonly functionId: string;
+  readonly baggage: string;
+  readonly attributes: Attributes;
+}
+
+/** By the text of a row. Users choose parts of it, so the cache is bounded. */
+const knownAttributes = new Map<string, KnownAttributes>();
+const KNOWN_ATTRIBUTES_MAX = 1_024;
+const KNOWN_ATTRIBUTES_CHARS_MAX = 1_024;
+
+function pairsOf({ functionId, attributes, baggage }: SpanRow): Pairs {
   const pairs: Pairs = functionId === '' ? [] : [['function_id', functionId]];
   const parts = attributes.split(SEPARATOR);
   for (let at = 1; at + 1 < parts.length; at += 2) pairs.push([parts[at] ?? '', parts[at + 1] ?? '']);

@@ -15,8 +15,6 @@ export class Trace {
   readonly spans = new Map<string, StoredSpan>();
   errorCount = 0;
   pendingCount = 0;
-  /** How many spans each service has. */
-  readonly services = new Map<string, number>();
   bytes = 0;
   /** When its last span arrived, Unix milliseconds. */
   lastArrivalMs = 0;
@@ -61,6 +59,13 @@ export class Trace {
     return this.#root.record;
   }
 
+  /** Of its spans. Computed when asked for: one more map for each trace would cost more than all questions. */
+  get services(): Set<string> {
+    const services = new Set<string>();
+    for (const { record } of this.spans.values()) services.add(record.service_name);
+    return services;
+  }
+
   get status(): TraceStatusWord {
     const { root } = this;
     const isPending = this.#hasRoot ? root.pending === true : this.pendingCount > 0;
@@ -87,12 +92,9 @@ export class Trace {
     return this.spans.has(parent) ? RANK.child : RANK.orphan;
   }
 
-  #count({ status, pending, service_name: service }: SpanRecord, by: 1 | -1): void {
+  #count({ status, pending }: SpanRecord, by: 1 | -1): void {
     if (status === 'error') this.errorCount += by;
     if (pending === true) this.pendingCount += by;
-    const spans = (this.services.get(service) ?? 0) + by;
-    if (spans === 0) this.services.delete(service);
-    else this.services.set(service, spans);
   }
 }
 

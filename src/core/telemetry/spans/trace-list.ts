@@ -92,7 +92,7 @@ export function rowOf(trace: Trace, nowMs: number): TraceRow {
     ...trace.root,
     duration_ms: durationMs(trace.root, nowMs),
     span_count: trace.spans.size,
-    services: [...trace.services.keys()].sort(),
+    services: [...trace.services].sort(),
     has_error: trace.errorCount > 0,
     error_count: trace.errorCount,
     trace_status: trace.status,
@@ -138,7 +138,8 @@ function matcherOf(query: TraceQuery, nowMs: number): (trace: Trace) => boolean 
     const duration = durationMs(root, nowMs);
     if (duration < min || duration > max || !hasStatus(trace.status)) return false;
     if (!query.includeInternal && isInternal(root)) return false;
-    if (query.serviceName !== undefined && !some(trace.services.keys(), hasService)) return false;
+    if (query.serviceName !== undefined && !some(recordsOf(trace), ({ service_name }) => hasService(service_name)))
+      return false;
     if (query.excludeAttributes.some((pair) => hasAll(root, [pair]))) return false;
     return !asksForSpan || fits(root) || (searchAllSpans && some(recordsOf(trace), fits));
   };
