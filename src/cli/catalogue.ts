@@ -394,6 +394,11 @@ export const CATALOGUE = new Catalogue({
       load: async () => (await import('./commands/queue/queue-pause.ts')).queueResume,
     },
     {
+      name: 'queue recover',
+      summary: 'Hand jobs over again after their Redis went back in time.',
+      load: async () => (await import('./commands/queue/queue-recover.ts')).queueRecover,
+    },
+    {
       name: 'queue dlq list',
       summary: 'List dead letters: jobs that failed for good.',
       load: async () => (await import('./commands/queue/queue-dlq-list.ts')).queueDlqList,

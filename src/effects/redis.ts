@@ -28,6 +28,8 @@ export interface RedisOptions {
   readonly logger: Logger;
   /** Sent first on every new connection. */
   readonly scripts?: readonly RedisScript[];
+  /** The connection of the commands is up, for the first time or again: what is sent now comes before all commands. */
+  readonly onConnect?: () => void;
   /** All connections of the link are up, for the first time or again. */
   readonly onUp?: () => void;
 }
@@ -155,12 +157,13 @@ export class RedisLink {
   }
 
   #isUp(client: Client): void {
-    const { purpose, logger, scripts = [], onUp } = this.#options;
+    const { purpose, logger, scripts = [], onConnect, onUp } = this.#options;
     this.#troubles.delete(client);
     logger.info(`Redis is connected (${purpose})`, { address: this.address });
     if (client === this.#commands) {
       // If it fails here, the first use of the script loads it.
       for (const { text } of scripts) client.sendCommand(['SCRIPT', 'LOAD', text]).catch(() => {});
+      onConnect?.();
     }
     if (this.trouble === undefined) onUp?.();
   }

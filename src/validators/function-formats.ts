@@ -44,6 +44,7 @@ import type {
   NothingPayload,
   ProgressPayload,
   QueuePayload,
+  RecoverPayload,
   TopicPagePayload,
 } from '../modules/queue/function-payloads.ts';
 import type { TelemetryAnswers } from '../telemetry/functions/definition.ts';
@@ -106,6 +107,7 @@ export interface FunctionRequests {
   'engine::queue::list_topics': NothingPayload;
   'engine::queue::pause': QueuePayload;
   'engine::queue::progress': ProgressPayload;
+  'engine::queue::recovery': NothingPayload;
   'engine::queue::resume': QueuePayload;
   'engine::queue::topic_stats': QueuePayload;
   'engine::register_trigger': RegisterTriggerPayload;
@@ -138,6 +140,7 @@ export interface FunctionRequests {
   'engine::workers::revoke': WorkersRevokePayload;
   'svc::queue::discard_message': MessagePayload;
   'svc::queue::purge': MovesPayload;
+  'svc::queue::recover': RecoverPayload;
   'svc::queue::redrive': MovesPayload;
   'svc::queue::redrive_message': MessagePayload;
   'worker::add': AddWorker;

@@ -39,6 +39,7 @@ import type {
   NothingPayload,
   ProgressPayload,
   QueuePayload,
+  RecoverPayload,
   TopicPagePayload,
 } from '../modules/queue/function-payloads.ts';
 import type { StreamClientMessage } from '../modules/stream/messages.ts';
@@ -73,6 +74,7 @@ export const validateBaggageSet = typia.createValidate<BaggageSetPayload>();
 export const validateNothing = typia.createValidate<NothingPayload>();
 export const validateQueue = typia.createValidate<QueuePayload>();
 export const validateMoves = typia.createValidate<MovesPayload>();
+export const validateRecover = typia.createValidate<RecoverPayload>();
 export const validateMessage = typia.createValidate<MessagePayload>();
 export const validateTopicPage = typia.createValidate<TopicPagePayload>();
 export const validateJob = typia.createValidate<JobPayload>();

@@ -43,6 +43,11 @@ export class FinishedJobs {
     return job !== undefined && job.finished_at > nowMs - KEPT_MS ? job : undefined;
   }
 
+  /** Receipts, the oldest first. */
+  *ids(): Iterable<string> {
+    for (let at = 0; at < this.#count; at++) yield this.#order[(this.#oldest + at) % JOBS_MAX] ?? '';
+  }
+
   #forgetOldest(): void {
     const id = this.#order[this.#oldest] ?? '';
     this.#oldest = (this.#oldest + 1) % JOBS_MAX;

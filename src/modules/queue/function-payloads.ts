@@ -65,6 +65,11 @@ export interface ProgressPayload {
   value?: unknown;
 }
 
+export interface RecoverPayload {
+  /** What happens to jobs that are done as far as an engine remembers. */
+  done_jobs: 'discard' | 'run_again';
+}
+
 export interface QueueFunctionContext extends RunnerContext {
   readonly adapter: QueueAdapter;
   readonly queues: Queues;

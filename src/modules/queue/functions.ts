@@ -13,6 +13,7 @@ import { deadLetterFunctions } from './dead-letter-functions.ts';
 import type { QueueFunctionContext } from './function-payloads.ts';
 import { groupFunctions, jobFunctions } from './job-functions.ts';
 import { overviewFunctions } from './overview-functions.ts';
+import { recoveryFunctions } from './recovery-functions.ts';
 
 export function queueFunctions(context: QueueFunctionContext): readonly AnyBuiltin[] {
   return [
@@ -22,6 +23,7 @@ export function queueFunctions(context: QueueFunctionContext): readonly AnyBuilt
     ...jobFunctions(context),
     ...groupFunctions(context),
     ...deadLetterFunctions(context),
+    ...recoveryFunctions(context),
   ];
 }
 

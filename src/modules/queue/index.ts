@@ -4,6 +4,7 @@ import { isNamedQueue } from '../../core/queue/queue-names.ts';
 import { StartFailure } from '../../effects/start-failure.ts';
 import { defineModule, type EngineModule, type ModuleContext, type ModuleHealth } from '../module.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
+import type { RememberedJob } from './adapters/capabilities.ts';
 import { createAdapter } from './adapters/catalogue.ts';
 import { type QueueModuleConfig, queueDeclaration } from './config.ts';
 import { FinishedJobs } from './finished-jobs.ts';
@@ -29,6 +30,7 @@ export function createQueues(
   const { router, clock, logger } = context;
   const finished = new FinishedJobs();
   const running = new Map<string, Attempt>();
+  adapter.recovery?.remembersBy(() => rememberedJobs(finished, running));
   const shared = { router, adapter, clock, logger, finished, running };
   const queues = new Queues(shared, config);
   const topics = new Topics({ ...shared, queues }, config.topic_unroutable_ttl_ms);
@@ -119,16 +121,22 @@ function limitedWaits(queues: Queues): { longest_wait_ms?: Record<string, number
   return limits.length === 0 ? {} : { longest_wait_ms: Object.fromEntries(limits) };
 }
 
+function* rememberedJobs(finished: FinishedJobs, running: ReadonlyMap<string, Attempt>): Iterable<RememberedJob> {
+  for (const [id, { job }] of running) yield { id, isDone: false, token: job.token };
+  for (const id of finished.ids()) yield { id, isDone: true, token: 0 };
+}
+
 function healthOf(adapter: QueueAdapter, queues: Queues, running: number): ModuleHealth {
+  const trouble = adapter.trouble ?? adapter.recovery?.trouble;
   return {
-    status: adapter.trouble === undefined ? 'healthy' : 'unhealthy',
+    status: trouble === undefined ? 'healthy' : 'unhealthy',
     adapter: adapter.name,
     details: {
       ...adapter.location,
       queues: queues.all.filter(({ settings }) => isNamedQueue(settings.name)).length,
       running,
       ...limitedWaits(queues),
-      ...(adapter.trouble !== undefined && { trouble: adapter.trouble }),
+      ...(trouble !== undefined && { trouble }),
     },
   };
 }

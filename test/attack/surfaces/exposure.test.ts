@@ -166,6 +166,8 @@ const SPELLINGS: readonly string[] = [
   'engine::workers::replace',
   'engine::workers::revoke',
   'engine::queue::stats',
+  'engine::queue::recovery',
+  'svc::queue::recover',
   'engine::logs::list',
   'engine::unregister_trigger',
   'Engine::functions::list',

@@ -20,11 +20,12 @@ export async function startRedisQueues(setup: RedisQueuesSetup): Promise<RedisQu
   const clock = systemClock;
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => void log.push(line) });
   const adapter = new RedisQueues({
-    createLink: async (scripts, onUp) => new RedisLink({ url, purpose: 'queues', clock, logger, scripts, onUp }),
+    createLink: async (options) => new RedisLink({ url, purpose: 'queues', clock, logger, ...options }),
     keyPrefix,
     place: `${url} ${keyPrefix}`,
     leaseMs,
     engine: randomUUID(),
+    newId: randomUUID,
     clock,
     logger,
   });

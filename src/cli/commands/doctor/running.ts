@@ -52,7 +52,7 @@ function healthFindings(health: JsonRecord): Finding[] {
     const details = isRecord(state.details) ? state.details : {};
     const adapter = textIn(state, 'adapter') || textIn(details, 'adapter');
     const text = `${textIn(state, 'status') || 'of unknown health'}${adapter === '' ? '' : `, adapter ${adapter}`}`;
-    const reason = textIn(details, 'reason');
+    const reason = textIn(details, 'reason') || textIn(details, 'trouble');
     if (text.startsWith('healthy')) return ok(name, text);
     const isDown = text.startsWith('unhealthy');
     return (isDown ? fail : warn)(name, reason === '' ? text : `${text}: ${reason}`, 'See the log of the engine.');

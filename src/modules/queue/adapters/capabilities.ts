@@ -32,6 +32,8 @@ export interface QueueCapabilities {
    * the order in which they are made: a step that is requested after a job sees it.
    */
   readonly sharing?: Sharing;
+  /** Notices that the store has forgotten what it had acknowledged, and holds its jobs back until a person decides. */
+  readonly recovery?: Recovery;
   /** The local store of its jobs: other modules write jobs there in the transaction of their own change. */
   readonly localStore?: object;
   /** Recognises a repeated job by its key (Q3). */
@@ -115,6 +117,44 @@ export interface Sharing {
   parkedElsewhere(queue: string): Promise<readonly string[]>;
 }
 
+/** A store that went back in time, for example to a backup (R7). */
+export interface Recovery {
+  /** Why no job is handed over; `undefined`: jobs are. */
+  readonly trouble: string | undefined;
+  /** What this engine remembers of jobs. */
+  remembersBy(remembered: () => Iterable<RememberedJob>): void;
+  recovery(): Promise<QueueRecovery>;
+  /** Hands jobs over again, those that engines remember as well or without them. */
+  resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number }>;
+}
+
+/** A job that runs on this engine, or that ended here. */
+export interface RememberedJob {
+  readonly id: string;
+  readonly isDone: boolean;
+  /** Of its hand-over; 0 if it ended. */
+  readonly token: number;
+}
+
+export interface QueueRecovery {
+  /** Absent: jobs are handed over. */
+  readonly heldBackSinceMs: number | undefined;
+  /** How many changes the store has forgotten; more, if other engines knew more. */
+  readonly missing: number;
+  /** In the store. */
+  readonly jobs: number;
+  readonly engines: readonly { readonly id: string; readonly hasReported: boolean }[];
+  /** Jobs in the store that ran already, as far as an engine remembers: the first of them. */
+  readonly again: readonly {
+    readonly id: string;
+    readonly queue: string;
+    readonly functionId: string;
+    readonly enqueuedMs: number;
+    readonly isDone: boolean;
+  }[];
+  readonly againTotal: number;
+}
+
 /** The end of the sentence "The adapter … cannot". */
 const REFUSED = {
   deadLetters: 'keep dead letters',
@@ -126,6 +166,7 @@ const REFUSED = {
   groups: 'list the groups of a queue',
   idempotencyKeys: 'recognise an idempotency_key',
   priorities: 'give a job a priority',
+  recovery: 'recover its queues: it does not notice a store that went back in time',
 } as const;
 
 type RefusedCapability = keyof typeof REFUSED;

@@ -12,7 +12,7 @@ import { Refusal } from '../../../../core/calls/refusal.ts';
 import type { EnqueueAnswer } from '../../../../core/queue/shapes.ts';
 import type { Clock } from '../../../../effects/clock.ts';
 import type { Logger } from '../../../../effects/logger.ts';
-import type { RedisLink } from '../../../../effects/redis.ts';
+import type { RedisLink, RedisOptions } from '../../../../effects/redis.ts';
 import type { RedisScript } from '../../../../effects/redis-script.ts';
 import { StartFailure } from '../../../../effects/start-failure.ts';
 import { isStoredSubscription } from '../../../../generated/queue-shapes.ts';
@@ -39,21 +39,24 @@ import {
 import { ADVANCE, batchArguments, ENQUEUE, type GroupOfJobs, type JobArguments, jobArguments } from './job-scripts.ts';
 import { Lease } from './lease.ts';
 import * as replies from './replies.ts';
+import { TIMELINE_SCRIPTS, Timeline } from './timeline.ts';
 
 export const QUEUE_SCRIPTS: readonly RedisScript[] = [
   ...[ENQUEUE, ADVANCE, OPEN_QUEUE, WAKE, PARKED, PAUSE, STATS, FIND_JOB, LIST_JOBS],
   ...[RENEW_LEASE, END_LEASE, MOVE_KEPT, LIST_DEAD, MOVE_DEAD],
+  ...TIMELINE_SCRIPTS,
 ];
 
 export interface RedisQueueOptions {
   /** Rejects with a `StartFailure` when the settings can never work. */
-  readonly createLink: (scripts: readonly RedisScript[], onUp: () => void) => Promise<RedisLink>;
+  readonly createLink: (options: Required<Pick<RedisOptions, 'scripts' | 'onConnect' | 'onUp'>>) => Promise<RedisLink>;
   /** The prefix of every key and channel. */
   readonly keyPrefix: string;
   readonly place: string;
   readonly leaseMs: number;
   /** A unique id of this start of this engine. */
   readonly engine: string;
+  readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -77,7 +80,9 @@ export class RedisQueues implements QueueAdapter {
   readonly #base: string;
   readonly #gathered: GatheredJobs;
   readonly #lease: Lease;
+  readonly recovery: Timeline;
   #changed: (queue: string) => void = () => {};
+  readonly #opened = new Set<string>();
   #link: RedisLink | undefined;
   #weaker: readonly string[] = [];
   #salt = 0;
@@ -150,16 +155,25 @@ export class RedisQueues implements QueueAdapter {
   };
 
   constructor(options: RedisQueueOptions) {
-    const { keyPrefix, clock, leaseMs, engine } = options;
+    const { keyPrefix, clock, logger, leaseMs, engine } = options;
     this.#options = options;
     this.#base = `${keyPrefix}queue:`;
     this.#gathered = new GatheredJobs(clock, this.#sendBatch);
     const renew = async (): Promise<number> => {
-      const [changed, leftMs] = replies.listIn(await this.#run(RENEW_LEASE, engine, leaseMs));
+      const [changed, leftMs, isHeldBack] = replies.listIn(await this.#run(RENEW_LEASE, engine, leaseMs));
       for (const queue of replies.listIn(changed)) this.#changed(replies.textIn(queue));
+      this.recovery.note(0, replies.numberIn(isHeldBack) === 1);
       return replies.numberIn(leftMs);
     };
     this.#lease = new Lease({ leaseMs, clock, renew });
+    this.recovery = new Timeline({
+      run: (script, ...args) => this.#run(script, ...args),
+      ...{ engine, clock, logger, newPeriod: options.newId, format: FORMAT },
+      salt: () => this.#salt,
+      resumed: () => {
+        for (const queue of this.#opened) this.#changed(queue);
+      },
+    });
   }
 
   get trouble(): string | undefined {
@@ -178,11 +192,19 @@ export class RedisQueues implements QueueAdapter {
 
   async start(changed: (queue: string) => void): Promise<void> {
     this.#changed = changed;
-    const link = await this.#options.createLink(QUEUE_SCRIPTS, () => this.#isUp(link));
+    let isOpen = false;
+    const link = await this.#options.createLink({
+      scripts: QUEUE_SCRIPTS,
+      // If it fails, the connection is lost again.
+      onConnect: () => void (isOpen && this.recovery.report().catch(() => {})),
+      onUp: () => this.#isUp(link),
+    });
     this.#link = link;
     try {
       await link.open();
       await this.#readStore(link);
+      isOpen = true;
+      await this.recovery.report();
       await link.subscribe(`${this.#base}news`, (queue) => changed(queue.toString('utf8')));
       await this.#lease.hold();
     } catch (error) {
@@ -193,6 +215,7 @@ export class RedisQueues implements QueueAdapter {
   }
 
   async open(queue: string, { isFifo }: { readonly isFifo: boolean }) {
+    this.#opened.add(queue);
     const [isRefused, functions] = replies.listIn(await this.#run(OPEN_QUEUE, queue, isFifo ? 1 : 0));
     const parkedFunctions = replies.listIn(functions).map(replies.textIn);
     return { isRefused: replies.numberIn(isRefused) === 1, parkedFunctions };
@@ -208,7 +231,11 @@ export class RedisQueues implements QueueAdapter {
     const send = (isRepeat: boolean) =>
       this.#run(ADVANCE, queue, this.#options.engine, number, isRepeat ? 1 : 0, ...limits, ...outcomes);
     const { clock } = this.#options;
-    this.#sendUntilAnswered(send, (reply) => done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs())));
+    this.#sendUntilAnswered(send, (reply) => {
+      const { number: change, isHeldBack } = replies.positionIn(reply);
+      this.recovery.note(change, isHeldBack);
+      done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs()));
+    });
   };
 
   async wake(queue: string, functionId: string): Promise<number> {
@@ -222,6 +249,7 @@ export class RedisQueues implements QueueAdapter {
   /** Its unfinished jobs are free for other engines at once. */
   async stop(): Promise<void> {
     this.#lease.end();
+    this.recovery.stop();
     this.#isStopped = true;
     const link = this.#link;
     if (link === undefined) return;
@@ -245,11 +273,17 @@ export class RedisQueues implements QueueAdapter {
         jobs: [jobArguments({ facts: headerOfCopy(target), delayMs, isKept }, placement, payload)],
       };
     });
-    const answers = replies.listIn(await this.#run(ENQUEUE, ...batchArguments(groups, true)));
-    for (const answer of answers) {
+    for (const answer of this.#answersIn(await this.#run(ENQUEUE, ...batchArguments(groups, true)))) {
       const read = replies.readAnswer(answer, targets[0]?.queue ?? '', this.#salt);
       if ('reason' in read) throw new Refusal('enqueue_error', read.message);
     }
+  }
+
+  /** Of `ENQUEUE`. */
+  #answersIn(reply: replies.Reply): readonly replies.Reply[] {
+    const [change, answers] = replies.listIn(reply);
+    this.recovery.note(replies.numberIn(change), this.recovery.trouble !== undefined);
+    return replies.listIn(answers);
   }
 
   /** So that no outcome is lost. `isRepeat`: the step may have been carried out before. */
@@ -281,7 +315,7 @@ export class RedisQueues implements QueueAdapter {
     if (kept.length === 0) return done(answers);
     this.#run(ENQUEUE, ...batchArguments([{ queue, rules, jobs: operands }], false)).then(
       (reply) => {
-        replies.listIn(reply).forEach((answer, index) => {
+        this.#answersIn(reply).forEach((answer, index) => {
           answers[kept[index] ?? 0] = replies.readAnswer(answer, queue, this.#salt);
         });
         done(answers);

@@ -72,8 +72,8 @@ end
 return {tonumber(Q), rows}`);
 
 /**
- * 1 engine, 2 its lease. Jobs of engines whose lease has ended go back → the queues they are in, and in how many
- * milliseconds the next lease of another engine ends.
+ * 1 engine, 2 its lease. Jobs of engines whose lease has ended go back → the queues they are in, in how many
+ * milliseconds the next lease of another engine ends, and whether jobs are held back.
  */
 export const RENEW_LEASE = redisScript(`${GOES_ON}${TRANSITIONS}
 local ENGINES = BASE .. 'engines'
@@ -85,7 +85,7 @@ for _, engine in ipairs(redis.call('ZRANGEBYSCORE', ENGINES, '-inf', whole(NOW))
 end
 local ends = redis.call('ZRANGE', ENGINES, 0, 1, 'WITHSCORES')
 local left = ends[1] == ARGV[1] and ends[4] or ends[2]
-return {changed, math.max(0, math.floor(left - NOW))}`);
+return {changed, math.max(0, math.floor(left - NOW)), redis.call('HEXISTS', BASE .. 'store', 'held_back')}`);
 
 /** 1 engine: it ends, and leaves its unfinished jobs to others. */
 export const END_LEASE = redisScript(`${GOES_ON}${TRANSITIONS}

@@ -26,14 +26,15 @@ export const redisQueues = defineQueueAdapter(
   },
   ({ clock, logger, random }, settings) =>
     new RedisQueues({
-      async createLink(scripts, onUp) {
+      async createLink(options) {
         const { RedisLink } = await import('../../../../effects/redis.ts');
-        return new RedisLink({ url: redisUrl(settings), purpose: 'queues', clock, logger, scripts, onUp });
+        return new RedisLink({ url: redisUrl(settings), purpose: 'queues', clock, logger, ...options });
       },
       keyPrefix: settings.key_prefix,
       place: `${redactUrl(redisUrl(settings))} ${settings.key_prefix}`,
       leaseMs: settings.lease_ms,
       engine: random.uuid(),
+      newId: random.uuid,
       clock,
       logger,
     }),

@@ -9,7 +9,8 @@ import { GOES_ON, TRANSITIONS } from './transitions-script.ts';
 /**
  * 1 whether a refusal of one refuses all, 2 groups; of each group: queue, jobs and dead letters that it may hold, how
  * long it waits for a function, jobs; of each job: facts, function, payload, delay, priority, group, idempotency key,
- * whether it is kept for a subscriber. → of each job queue, seq and time; or what is full, and of how many.
+ * whether it is kept for a subscriber. → number of the change; of each job queue, seq and time; or what is full, and of
+ * how many.
  */
 export const ENQUEUE = redisScript(`${TRANSITIONS}
 local KEY_MS, STORE_JOBS_MAX = 24 * 3600000, 10000000
@@ -59,7 +60,7 @@ if all_or_none then
     take()
     at = at + 8 * tonumber(take())
     local full = q and fullness(q, jobs_max, dead_max)
-    if full then return {full} end
+    if full then return {0, {full}} end
   end
   at = 2
 end
@@ -86,7 +87,7 @@ for _ = 1, groups do
   end
   if added then announce(q) end
 end
-return answers`);
+return {numbered(), answers}`);
 
 /** The operands of one job. */
 export type JobArguments = readonly (string | Buffer)[];
@@ -127,7 +128,7 @@ export function batchArguments(groups: readonly GroupOfJobs[], isAllOrNone: bool
  * 6 hand-overs that a job may have, 7 how long it waits for a function, 8 bytes to claim, 9 outcomes; of each: seq,
  * token, how, wait, error, reason, whether it never left the engine.
  * → jobs (seq, token, attempt, time, facts, payload), whether there are more, when the next is due, now, outcomes of
- * other hand-overs, jobs that died, number of the queue.
+ * other hand-overs, jobs that died, number of the queue, number of the change, whether jobs are held back.
  */
 export const ADVANCE = redisScript(`${GOES_ON}${TRANSITIONS}
 local LOOKED_AT_MAX = 1000
@@ -221,8 +222,11 @@ for _ = 1, tonumber(ARGV[9]) do
   if not settle(unpack(ARGV, at, at + 6)) then stale = stale + 1 end
   at = at + 7
 end
-local may_claim = redis.call('HGET', HEAD, 'paused') ~= '1' and not runs_elsewhere()
-if not (IS_REPEAT and claimed_before()) then
+local store = redis.call('HMGET', BASE .. 'store', 'held_back', 'calm_until')
+local is_held_back, calm_until = store[1], tonumber(store[2] or 0)
+local may_claim = not is_held_back and calm_until <= NOW and redis.call('HGET', HEAD, 'paused') ~= '1'
+  and not runs_elsewhere()
+if not (IS_REPEAT and claimed_before()) and not is_held_back then
   for _, seq in ipairs(redis.call('ZRANGEBYSCORE', key(Q, 'due'), '-inf', NOW, 'LIMIT', 0, LOOKED_AT_MAX)) do
     looked_at = looked_at + 1
     local state = redis.call('HGET', job(Q, seq), 's')
@@ -240,5 +244,10 @@ end
 local has_ready = redis.call('EXISTS', key(Q, 'ready')) == 1
 if has_ready and tonumber(ARGV[9]) > 0 and redis.call('EXISTS', RUNNING) == 0 then announce(Q) end
 local due = redis.call('ZRANGE', key(Q, 'due'), 0, 0, 'WITHSCORES')[2] or false
+if is_held_back then due = false end
+if calm_until > NOW then due = whole(calm_until) end
 local died = redis.call('ZCARD', key(Q, 'dead')) - dead_before
-return {jobs, has_ready and may_claim and 1 or 0, due, whole(NOW), IS_REPEAT and 0 or stale, died, Q}`);
+local number = 0
+if #jobs > 0 or tonumber(ARGV[9]) > 0 then number = numbered() end
+return {jobs, has_ready and may_claim and 1 or 0, due, whole(NOW), IS_REPEAT and 0 or stale, died, Q, number,
+  is_held_back and 1 or 0}`);

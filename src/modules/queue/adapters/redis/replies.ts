@@ -54,6 +54,12 @@ export function outcomeArguments({ settled }: AdvanceInput): string[] {
   ]);
 }
 
+/** The number of the last change in the answer of `ADVANCE`, and whether jobs are held back. */
+export function positionIn(reply: Reply): { readonly number: number; readonly isHeldBack: boolean } {
+  const [, , , , , , , number, isHeldBack] = listIn(reply);
+  return { number: numberIn(number), isHeldBack: numberIn(isHeldBack) === 1 };
+}
+
 /** Converts the time of Redis to the monotonic clock of this engine. */
 export function readAdvanced(reply: Reply, salt: number, monotonicMs: number): Advanced {
   const [jobs, hasMore, due, now, stale, died, queue] = listIn(reply);

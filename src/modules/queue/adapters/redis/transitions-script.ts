@@ -43,6 +43,11 @@ local function tally(q, field, by)
   return redis.call('HINCRBY', key(q, 'head'), field, by)
 end
 
+-- Every change that is answered has a number: see timeline-scripts.ts.
+local function numbered()
+  return redis.call('HINCRBY', BASE .. 'store', 'steps', 1)
+end
+
 local function find_queue(name)
   return redis.call('HGET', BASE .. 'names', name)
 end

@@ -1,0 +1,189 @@
+// Whether the Redis of the queues knows all changes that it has answered to this engine (R7).
+//
+// A Redis that was restored from a backup, or replaced by a replica that had less, hands out jobs that have run, and
+// has forgotten others. Then jobs are held back for all engines, which report what they remember, until a person
+// resumes.
+//
+// Modes, and their transitions:
+//   unknown    not connected yet; `report`
+//   current    the position moves with each answer; a connection that is lost and made again: `report`
+//   held back  this engine reports again and again what it remembers; `resume`, by any engine
+
+import type { Clock } from '../../../../effects/clock.ts';
+import type { Logger } from '../../../../effects/logger.ts';
+import type { RedisScript } from '../../../../effects/redis-script.ts';
+import { readReceipt, writeReceipt } from '../../../../store/commands/queue/receipt.ts';
+import type { QueueRecovery, Recovery, RememberedJob } from '../capabilities.ts';
+import * as replies from './replies.ts';
+import { DISCARD_AGAIN, RECOVERY, REMEMBER, REPORT, RESUME } from './timeline-scripts.ts';
+
+export const TIMELINE_SCRIPTS: readonly RedisScript[] = [REPORT, REMEMBER, RECOVERY, DISCARD_AGAIN, RESUME];
+
+export interface TimelineOptions {
+  readonly run: (script: RedisScript, ...args: readonly (string | number)[]) => Promise<replies.Reply>;
+  readonly engine: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** An id that no period had before. */
+  readonly newPeriod: () => string;
+  readonly format: string;
+  readonly salt: () => number;
+  /** Jobs are handed over again: there may be some to claim. */
+  readonly resumed: () => void;
+}
+
+/** Of the last answer to this engine. */
+interface Position {
+  readonly period: string;
+  readonly steps: number;
+}
+
+const REMEMBER_MS = 2_000;
+const REMEMBERED_PER_SCRIPT = 200;
+const DISCARDED_PER_SCRIPT = 200;
+const SHOWN_MAX = 1_000;
+/** Other engines connect at about the same time as this one: within as long as Redis was away, up to this. */
+const CALM_MS_MAX = 6_000;
+const CALM_MS_MIN = 500;
+
+export class Timeline implements Recovery {
+  readonly #options: TimelineOptions;
+  #position: Position | undefined;
+  #isReporting = false;
+  #isHeldBack = false;
+  #missing = 0;
+  #answeredMs: number;
+  #remembered: () => Iterable<RememberedJob> = () => [];
+  #stopRemembering = (): void => {};
+
+  constructor(options: TimelineOptions) {
+    this.#options = options;
+    this.#answeredMs = options.clock.monotonicMs();
+  }
+
+  get trouble(): string | undefined {
+    if (!this.#isHeldBack) return undefined;
+    const forgotten = this.#missing === 0 ? '' : ` (at least ${this.#missing} changes)`;
+    const lost = `the Redis of the queues has forgotten what it had acknowledged${forgotten}`;
+    return `QUEUE_STORE_OLDER: ${lost}. No job is handed over until you run 'svc queue recover'`;
+  }
+
+  remembersBy(remembered: () => Iterable<RememberedJob>): void {
+    this.#remembered = remembered;
+  }
+
+  /** On every new connection, before any other command. */
+  async report(): Promise<void> {
+    const { run, engine, clock, newPeriod, format, salt } = this.#options;
+    const { period = '', steps = 0 } = this.#position ?? {};
+    this.#isReporting = true;
+    const awayMs = clock.monotonicMs() - this.#answeredMs;
+    const calmMs = Math.ceil(Math.min(CALM_MS_MAX, Math.max(CALM_MS_MIN, awayMs)));
+    const known = period === '' ? ['', ''] : [format, salt()];
+    try {
+      const reply = await run(REPORT, engine, newPeriod(), period, steps, ...known, calmMs);
+      const [current, number, isHeldBack, missing, jobs] = replies.listIn(reply);
+      this.#position = { period: replies.textIn(current), steps: replies.numberIn(number) };
+      this.#noteMissing(replies.numberIn(missing), replies.numberIn(jobs));
+      this.#setHeldBack(replies.numberIn(isHeldBack) === 1);
+    } finally {
+      this.#isReporting = false;
+      this.#answeredMs = clock.monotonicMs();
+    }
+  }
+
+  /** An answer with the number of its change; 0: it changed nothing. */
+  note(steps: number, isHeldBack: boolean): void {
+    this.#answeredMs = this.#options.clock.monotonicMs();
+    if (this.#isReporting || this.#position === undefined) return;
+    this.#setHeldBack(isHeldBack);
+    if (steps === 0) return;
+    // It was emptied or restored without a restart.
+    if (steps < this.#position.steps) void this.report().catch(() => {});
+    else this.#position = { ...this.#position, steps };
+  }
+
+  async recovery(): Promise<QueueRecovery> {
+    if (this.#isHeldBack) await this.#remember();
+    const reply = await this.#options.run(RECOVERY, SHOWN_MAX);
+    const [since, missing, jobs, engines, total, rows] = replies.listIn(reply);
+    return {
+      heldBackSinceMs: since === null ? undefined : replies.numberIn(since),
+      missing: replies.numberIn(missing),
+      jobs: replies.numberIn(jobs),
+      engines: replies.listIn(engines).map((engine) => {
+        const [id, hasReported] = replies.listIn(engine);
+        return { id: replies.textIn(id), hasReported: replies.numberIn(hasReported) === 1 };
+      }),
+      againTotal: replies.numberIn(total),
+      again: replies.listIn(rows).map((row) => this.#readAgain(row)),
+    };
+  }
+
+  async resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number }> {
+    const { run } = this.#options;
+    let discarded = 0;
+    await this.#remember();
+    if (remembered === 'discard') {
+      for (let hasMore = true; hasMore; ) {
+        const [count, more] = replies.listIn(await run(DISCARD_AGAIN, DISCARDED_PER_SCRIPT));
+        discarded += replies.numberIn(count);
+        hasMore = replies.numberIn(more) === 1;
+      }
+    }
+    await run(RESUME);
+    this.#setHeldBack(false);
+    return { discarded };
+  }
+
+  stop(): void {
+    this.#stopRemembering();
+  }
+
+  #readAgain(row: replies.Reply): QueueRecovery['again'][number] {
+    const [name, queue, seq, time, functionId, how] = replies.listIn(row);
+    const [atMs, number] = [replies.numberIn(time), replies.numberIn(queue)];
+    const id = writeReceipt({ atMs, seq: replies.numberIn(seq), queue: number, salt: this.#options.salt() });
+    const isDone = replies.textIn(how) === 'done';
+    return { id, queue: replies.textIn(name), functionId: replies.textIn(functionId), enqueuedMs: atMs, isDone };
+  }
+
+  #noteMissing(missing: number, jobs: number): void {
+    if (missing === 0) return;
+    this.#missing = Math.max(this.#missing, missing);
+    const lost = 'The Redis of the queues has forgotten what it had acknowledged';
+    const rest = jobs === 0 ? 'it has no jobs left' : `no job is handed over until you run 'svc queue recover'`;
+    this.#options.logger.error(`QUEUE_STORE_OLDER: ${lost}: ${rest}`, { changes_missing: missing, jobs_left: jobs });
+  }
+
+  #setHeldBack(isHeldBack: boolean): void {
+    if (isHeldBack === this.#isHeldBack) return;
+    const { clock, logger, resumed } = this.#options;
+    this.#isHeldBack = isHeldBack;
+    if (isHeldBack) {
+      logger.warn("The jobs of the queues are held back until you run 'svc queue recover'");
+      const remember = (): void => void this.#remember().catch(() => {});
+      this.#stopRemembering = clock.every(REMEMBER_MS, remember);
+      remember();
+    } else {
+      this.#missing = 0;
+      this.#stopRemembering();
+      logger.info('The jobs of the queues are handed over again');
+      resumed();
+    }
+  }
+
+  /** Jobs that run now, and those that ended: the ones that this Redis would run again are kept there. */
+  async #remember(): Promise<void> {
+    const { run, engine } = this.#options;
+    const all = [...this.#remembered()].flatMap(({ id, isDone, token }) => {
+      const receipt = readReceipt(id);
+      if (receipt === undefined || receipt.salt !== this.#options.salt()) return [];
+      return [[receipt.queue, receipt.seq, receipt.atMs, isDone ? 'done' : 'running', token]];
+    });
+    for (let at = 0; at === 0 || at < all.length; at += REMEMBERED_PER_SCRIPT) {
+      const part = all.slice(at, at + REMEMBERED_PER_SCRIPT).flat();
+      await run(REMEMBER, engine, at === 0 ? 1 : 0, ...part);
+    }
+  }
+}
