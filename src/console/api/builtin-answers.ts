@@ -69,6 +69,8 @@ export interface QueueOverview {
   running: number;
   dead: number;
   paused: boolean;
+  /** Why none of its jobs is handed over, although it is not paused. */
+  held_back: string | null;
   is_configured: boolean;
   concurrency: number;
   subscribers: number;

@@ -10,6 +10,8 @@ export interface QueueRow {
   /** What the adapter cannot report about it. */
   not_told: readonly UnreportedDetail[];
   paused: boolean;
+  /** Why none of its jobs is handed over, although it is not paused. */
+  held_back: string | null;
   waiting: number;
   /** `null`, like `retrying`, where the adapter does not count them. */
   delayed: number | null;

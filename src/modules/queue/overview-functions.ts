@@ -157,6 +157,7 @@ async function rowOf(
     ...states,
     dead,
     paused: isPaused,
+    held_back: adapter.recovery?.trouble ?? null,
     is_configured: named !== undefined || subscribers.has(name),
     concurrency: slotsOf(named === undefined ? runners : [named]),
     subscribers: subscribers.get(name) ?? 0,

@@ -1,13 +1,12 @@
 // A Redis of queues that goes back in time: restored from a backup, or emptied.
 
-import { cpSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { QueueRecoveryAnswer } from '../../../src/modules/queue/function-answers.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { enqueue, receiptOf, statsOf } from '../../support/stores/queue-engine.ts';
-import { NO_REDIS_SERVER, RedisServer } from '../../support/stores/redis-server.ts';
+import { NO_REDIS_SERVER, type RedisServer } from '../../support/stores/redis-server.ts';
+import { RedisWithBackup } from '../../support/stores/redis-with-backup.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { runSvc } from '../cli/cli-process.ts';
 
@@ -21,56 +20,6 @@ workers:
   - name: svc-queue
     config: {queue_configs: {mail: {}}, adapter: {name: extstore, config: {redis_url: '${url}'}}}
 `;
-
-/** A Redis that can go back to how it was. */
-class RedisWithBackup implements AsyncDisposable {
-  readonly server: RedisServer;
-  readonly #folder: TemporaryFolder;
-
-  private constructor(server: RedisServer, folder: TemporaryFolder) {
-    this.server = server;
-    this.#folder = folder;
-  }
-
-  static async start(): Promise<RedisWithBackup> {
-    const [server, folder] = [await RedisServer.reserve(), new TemporaryFolder()];
-    const redis = new RedisWithBackup(server, folder);
-    await server.start(redis.#data);
-    return redis;
-  }
-
-  get #data(): string {
-    return this.#folder.path;
-  }
-
-  /** All that was acknowledged is on the disk. */
-  backUp(): void {
-    cpSync(`${this.#data}/appendonlydir`, `${this.#data}/backup`, { recursive: true });
-  }
-
-  async goBack(): Promise<void> {
-    await this.server.stop();
-    rmSync(`${this.#data}/appendonlydir`, { recursive: true });
-    cpSync(`${this.#data}/backup`, `${this.#data}/appendonlydir`, { recursive: true });
-    await this.server.start(this.#data);
-  }
-
-  async restart(): Promise<void> {
-    await this.server.stop();
-    await this.server.start(this.#data);
-  }
-
-  async loseAll(): Promise<void> {
-    await this.server.stop();
-    rmSync(`${this.#data}/appendonlydir`, { recursive: true });
-    await this.server.start(this.#data);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.server.stop();
-    this.#folder[Symbol.dispose]();
-  }
-}
 
 async function recovery(worker: RawWorker): Promise<QueueRecoveryAnswer> {
   const { result, error } = await worker.call('engine::queue::recovery', {});

@@ -16,7 +16,7 @@ export const checkQueue = defineCommand({
   name: 'check queue',
   summary: 'Check the depth, the oldest job and the dead letters of a queue.',
   operands: { usage: '<queue>', min: 1, max: 1, help: 'The name of the queue or topic.' },
-  details: ['A paused queue is a warning; a queue that does not exist is critical.'],
+  details: ['A paused queue is a warning; a queue that does not exist, or whose jobs are held back, is critical.'],
   flags: {
     'depth-warn': countThreshold('Warning when this many jobs are in it.'),
     'depth-critical': countThreshold('Critical when this many jobs are in it.'),
@@ -42,7 +42,7 @@ export const checkQueue = defineCommand({
       const reportsAge = isReported(found, 'oldest_enqueued_at');
       const asksForAge = (warn ?? critical) !== undefined;
       return judge(
-        [...pausedFinding(found.paused), ...(asksForAge && !reportsAge ? [AGE_UNKNOWN] : [])],
+        [...pausedFinding(found), ...(asksForAge && !reportsAge ? [AGE_UNKNOWN] : [])],
         [
           {
             name: 'depth',
@@ -66,8 +66,10 @@ export const checkQueue = defineCommand({
   },
 });
 
-function pausedFinding(paused: unknown): Finding[] {
-  return paused === true ? [{ level: 'warning', text: 'the queue is paused' }] : [];
+function pausedFinding(queue: JsonRecord): Finding[] {
+  const reason = textIn(queue, 'held_back');
+  if (reason !== '') return [{ level: 'critical', text: reason }];
+  return queue.paused === true ? [{ level: 'warning', text: 'the queue is paused' }] : [];
 }
 
 const AGE_UNKNOWN: Finding = { level: 'unknown', text: 'its adapter does not report the age of its jobs' };

@@ -118,10 +118,20 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
   { ...count('delayed'), wideOnly: true },
   { ...count('waiting_for_worker'), wideOnly: true },
   count('dead'),
-  { name: 'paused', text: (row) => (row.paused === true ? 'paused' : '') },
+  { name: 'paused', text: pauseOf },
   { ...count('concurrency'), wideOnly: true },
   { name: 'adapter', wideOnly: true, text: (row) => textIn(row, 'adapter') },
 ];
+
+function pauseOf(row: JsonRecord): string {
+  if (textIn(row, 'held_back') !== '') return 'held back';
+  return row.paused === true ? 'paused' : '';
+}
+
+function heldBack(queue: JsonRecord): [string, string][] {
+  const reason = textIn(queue, 'held_back');
+  return reason === '' ? [] : [['held back', reason]];
+}
 
 const RATES = [count('in_per_second'), count('out_per_second')];
 
@@ -153,6 +163,7 @@ export const queueInfo = defineCommand({
       ]),
       ['oldest job', oldest || (isReported(queue, 'oldest_enqueued_at') ? 'none' : NOT_REPORTED)] as [string, string],
       ['paused', queue.paused === true ? 'yes' : 'no'] as [string, string],
+      ...heldBack(queue),
       ...Object.entries(config).map(([field, value]): [string, string] => [words(field), String(value ?? 'none')]),
     ];
     const shown = lines.map(([field, value]): [string, string] => [stripUnsafe(field), stripUnsafe(value)]);

@@ -84,7 +84,13 @@ export function WordStatus({ word, title }: { readonly word: string; readonly ti
   return <Status tone={tone} word={shown} title={title} />;
 }
 
-export function Badge({ children, tone = 'idle' }: { readonly children: ReactNode; readonly tone?: Tone }): ReactNode {
+interface BadgeProps {
+  readonly children: ReactNode;
+  readonly tone?: Tone;
+  readonly title?: string;
+}
+
+export function Badge({ children, tone = 'idle', title }: BadgeProps): ReactNode {
   const grounds: Readonly<Record<Tone, string>> = {
     good: 'bg-good-soft text-good',
     warn: 'bg-warn-soft text-warn',
@@ -94,6 +100,7 @@ export function Badge({ children, tone = 'idle' }: { readonly children: ReactNod
   };
   return (
     <span
+      title={title}
       className={classes(
         'inline-flex h-[18px] shrink-0 items-center rounded-sm px-1.5 text-xs font-medium whitespace-nowrap',
         grounds[tone],

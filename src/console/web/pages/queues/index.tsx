@@ -17,6 +17,7 @@ import { Page } from '../../kit/layout/page.tsx';
 import { Table } from '../../kit/table/table.tsx';
 import { BulkDialog, BulkProgress } from './bulk.tsx';
 import { COLUMNS } from './columns.tsx';
+import { HeldBackNote } from './held-back.tsx';
 import { useJobCounts } from './job-counts.tsx';
 import { JobPanel } from './job-panel.tsx';
 import { QueuePage } from './queue-page.tsx';
@@ -53,6 +54,7 @@ function AllQueues(): ReactNode {
       }
     >
       <div className="flex h-full min-h-0 flex-col">
+        <HeldBackNote reasons={list.items?.map((row) => row.held_back) ?? []} />
         <BulkProgress />
         <CountedNote what="Attempts" range={range} sinceMs={counts?.since_ms ?? null} />
         <div className="min-h-0 flex-1">

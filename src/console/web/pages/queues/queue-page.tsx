@@ -23,6 +23,7 @@ import { Page } from '../../kit/layout/page.tsx';
 import { type Tab, Tabs } from '../../kit/layout/tabs.tsx';
 import { BulkProgress } from './bulk.tsx';
 import { GroupsTab } from './groups-tab.tsx';
+import { HeldBack } from './held-back.tsx';
 import { JobCharts } from './job-counts.tsx';
 import { JobList } from './job-list.tsx';
 import { JobPanel } from './job-panel.tsx';
@@ -212,6 +213,7 @@ function Figures({ queue }: { readonly queue: QueueDetail }): ReactNode {
       </dl>
       <div className="flex flex-1 flex-wrap justify-end gap-1 max-sm:justify-start">
         {queue.paused && <Badge tone="warn">paused</Badge>}
+        <HeldBack reason={queue.held_back} />
         {rules.map((rule) => (
           <Badge key={rule}>{visibleText(rule)}</Badge>
         ))}
