@@ -20,6 +20,8 @@ export interface ProcessEnd {
 }
 
 export interface ProcessOptions {
+  /** Its `svc`; by default that of this checkout. */
+  readonly svc?: string;
   /** The Node it runs on; by default that of the test. */
   readonly node?: string;
   readonly openFilesMax?: number;
@@ -51,12 +53,12 @@ export class EngineProcess implements AsyncDisposable {
   /** Starts it with that configuration file, without waiting. */
   static async spawn(
     yaml: string,
-    { node = process.execPath, openFilesMax, heapMib, threads = 1, preload }: ProcessOptions = {},
+    { svc = SVC, node = process.execPath, openFilesMax, heapMib, threads = 1, preload }: ProcessOptions = {},
   ): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
-    const command = [node, SVC, 'start', '--config', 'svc-config.yaml', '--threads', `${threads}`];
+    const command = [node, svc, 'start', '--config', 'svc-config.yaml', '--threads', `${threads}`];
     const options = [
       ...(heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`]),
       ...(preload === undefined ? [] : [`--import=${preload}`]),
