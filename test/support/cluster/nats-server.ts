@@ -17,6 +17,8 @@ export const NO_NATS_SERVER =
 
 export interface NatsServerOptions {
   readonly hasJetStream?: boolean;
+  /** Where it listens; on loopback by default. */
+  readonly host?: string;
   /** Further lines of its configuration, such as users. */
   readonly more?: string;
 }
@@ -45,16 +47,20 @@ export class NatsServer implements AsyncDisposable {
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${this.port}`;
+    return `nats://${this.#host}:${this.port}`;
+  }
+
+  get #host(): string {
+    return this.#options.host ?? '127.0.0.1';
   }
 
   async start(): Promise<void> {
     const { hasJetStream = true, more = '' } = this.#options;
     const file = join(this.#folder, 'nats.conf');
     const store = hasJetStream ? `jetstream {store_dir: "${this.#folder}"}\n` : '';
-    await writeFile(file, `listen: "127.0.0.1:${this.port}"\n${store}${more}\n`);
+    await writeFile(file, `listen: "${this.#host}:${this.port}"\n${store}${more}\n`);
     this.#child = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
-    await waitFor('NATS takes connections', () => takesConnections(this.port));
+    await waitFor('NATS takes connections', () => takesConnections(this.port, this.#host));
   }
 
   /** At once, as a crash would. */

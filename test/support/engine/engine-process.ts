@@ -29,6 +29,8 @@ export interface ProcessOptions {
   readonly heapMib?: number;
   /** Router threads; one by default. */
   readonly threads?: number;
+  /** Words before its command, such as those that enter another machine. */
+  readonly entrance?: readonly string[];
   /** The URL of a module that every thread loads first. */
   readonly preload?: string;
 }
@@ -53,12 +55,20 @@ export class EngineProcess implements AsyncDisposable {
   /** Starts it with that configuration file, without waiting. */
   static async spawn(
     yaml: string,
-    { svc = SVC, node = process.execPath, openFilesMax, heapMib, threads = 1, preload }: ProcessOptions = {},
+    {
+      svc = SVC,
+      node = process.execPath,
+      openFilesMax,
+      heapMib,
+      threads = 1,
+      entrance = [],
+      preload,
+    }: ProcessOptions = {},
   ): Promise<EngineProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
     await writeFile(join(folder, 'svc-config.yaml'), yaml);
     const { NODE_OPTIONS: _options, FORCE_COLOR: _colour, ...env } = process.env;
-    const command = [node, svc, 'start', '--config', 'svc-config.yaml', '--threads', `${threads}`];
+    const command = [...entrance, node, svc, 'start', '--config', 'svc-config.yaml', '--threads', `${threads}`];
     const options = [
       ...(heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`]),
       ...(preload === undefined ? [] : [`--import=${preload}`]),

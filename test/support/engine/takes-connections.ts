@@ -2,9 +2,9 @@
 
 import { connect } from 'node:net';
 
-export function takesConnections(port: number): Promise<boolean> {
+export function takesConnections(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     socket.once('connect', () => {
       socket.destroy();
       resolve(true);

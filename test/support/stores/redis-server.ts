@@ -18,33 +18,46 @@ export const NO_REDIS_SERVER =
 
 export class RedisServer implements AsyncDisposable {
   readonly port: number;
+  readonly #host: string;
   #child: ChildProcess | undefined;
 
-  private constructor(port: number) {
+  private constructor(port: number, host: string) {
     this.port = port;
+    this.#host = host;
   }
 
   /** A free port for a Redis that is not started yet. */
-  static async reserve(): Promise<RedisServer> {
-    return new RedisServer(await freePort());
+  static async reserve(host = '127.0.0.1'): Promise<RedisServer> {
+    return new RedisServer(await freePort(), host);
   }
 
-  static async start(): Promise<RedisServer> {
-    const server = await RedisServer.reserve();
+  static async start(host?: string): Promise<RedisServer> {
+    const server = await RedisServer.reserve(host);
     await server.start();
     return server;
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return `redis://${this.#host}:${this.port}`;
   }
 
   /** `keptIn`: a folder in which data outlives the process; without one it starts empty. */
   async start(keptIn?: string): Promise<void> {
     const kept = keptIn === undefined ? ['no'] : ['yes', '--appendfsync', 'always', '--dir', keptIn];
-    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', ...kept];
+    const args = [
+      '--port',
+      String(this.port),
+      '--bind',
+      this.#host,
+      '--protected-mode',
+      'no',
+      '--save',
+      '',
+      '--appendonly',
+      ...kept,
+    ];
     this.#child = spawn('redis-server', args, { stdio: 'ignore' });
-    await waitFor('Redis takes connections', () => takesConnections(this.port));
+    await waitFor('Redis takes connections', () => takesConnections(this.port, this.#host));
   }
 
   /** At once, as a crash would. */
