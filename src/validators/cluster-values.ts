@@ -8,6 +8,7 @@ import type { RouterMessage } from '../cluster/routers/messages.ts';
 import type { EndOpening } from '../protocol/cluster/channel-message.ts';
 import type { WorkersAnswer } from '../router/registrations/rows.ts';
 import type { DescribedFunctions } from '../router/remote/described-functions.ts';
+import type { ListedFirings } from '../router/remote/learn-firings.ts';
 import type { JudgedAnswer } from '../router/remote/report-verdict.ts';
 import type { MeasuredAnswer } from '../telemetry/tasks.ts';
 
@@ -16,6 +17,7 @@ export const isEndOpening = typia.createIs<EndOpening>();
 export const isEngineFacts = typia.createIs<EngineFacts>();
 export const isFunctionValue = typia.createIs<FunctionValue>();
 export const isJudgedAnswer = typia.createIs<JudgedAnswer>();
+export const isListedFirings = typia.createIs<ListedFirings>();
 export const isMeasuredAnswer = typia.createIs<MeasuredAnswer>();
 export const isRouterMessage = typia.createIs<RouterMessage>();
 export const isReservationValue = typia.createIs<ReservationValue>();

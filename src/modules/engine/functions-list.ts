@@ -14,8 +14,8 @@ const BATCH_MAX = 32;
 export type Later<Answer> = Answer | Promise<Answer>;
 
 /** At once, where no other engine has to be asked for what is shown. */
-export function whenDescribed<Answer>(described: Promise<void> | undefined, answer: () => Answer): Later<Answer> {
-  return described === undefined ? answer() : described.then(answer);
+export function whenKnown<Answer>(asked: readonly (Promise<void> | undefined)[], answer: () => Answer): Later<Answer> {
+  return asked.every((one) => one === undefined) ? answer() : Promise.all(asked).then(answer);
 }
 
 export function functionsList(router: RouterPort): BuiltinDefinition {
@@ -39,7 +39,7 @@ export function functionsList(router: RouterPort): BuiltinDefinition {
         return { functions: filter.search == null ? sortById(rows) : rank(rows, filter.search) };
       };
       const ids = filter.prefix == null && rights === undefined ? undefined : wanted().map((entry) => entry.id);
-      return whenDescribed(isRelayed ? undefined : router.others.describe(ids), answer);
+      return whenKnown(isRelayed ? [] : [router.others.describe(ids)], answer);
     },
   };
 }
@@ -58,9 +58,9 @@ export function functionsInfo(router: RouterPort): BuiltinDefinition {
       if (ids.length === 0 || ids.length > BATCH_MAX) {
         throw new Refusal('INVALID_ARGUMENTS', `function_ids must hold 1 to ${BATCH_MAX} ids, found ${ids.length}`);
       }
-      const described = isRelayed ? undefined : router.others.describe(ids);
-      if (one != null) return whenDescribed(described, () => detail(router, one, rights) ?? refuseUnknown(one, rights));
-      return whenDescribed(described, () => ({
+      const described = isRelayed ? [] : [router.others.describe(ids)];
+      if (one != null) return whenKnown(described, () => detail(router, one, rights) ?? refuseUnknown(one, rights));
+      return whenKnown(described, () => ({
         functions: ids.map(
           (functionId) =>
             detail(router, functionId, rights) ?? {

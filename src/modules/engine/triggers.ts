@@ -31,7 +31,7 @@ import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import { memberAsSent } from '../raw-payload.ts';
 import type { EngineAnswers, TriggerTypeDetail } from './answers.ts';
 import type { DurableTriggers } from './durable-triggers.ts';
-import { type Later, whenDescribed } from './functions-list.ts';
+import { type Later, whenKnown } from './functions-list.ts';
 
 type TriggerType = NonNullable<ReturnType<RouterPort['triggerType']>>;
 
@@ -96,20 +96,25 @@ export function registeredTriggersList(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lists the triggers that are bound, with their state',
-    handle(payload, call): EngineAnswers[typeof id] {
+    handle(payload, call): Later<EngineAnswers[typeof id]> {
       const filter = readPayload(id, validateTriggersList, payload);
       const wanted = filter.search?.toLowerCase();
-      const rows = [...router.triggers()]
-        .filter((binding) => isTriggerShown(binding, call))
-        // `iii` forgets a trigger that was refused.
-        .filter((binding) => !(router.isDropIn && binding.state === 'refused'))
-        .filter((binding) => filter.trigger_type == null || binding.type === filter.trigger_type)
-        .filter((binding) => filter.function_id == null || binding.functionId === filter.function_id)
-        .filter((binding) => filter.include_internal === true || namespaceOf(binding.functionId) !== 'engine')
-        .map((binding) => router.triggerRow(binding))
-        .filter((row) => filter.worker == null || row.worker_name === filter.worker)
-        .filter((row) => wanted === undefined || `${row.id} ${row.function_id}`.toLowerCase().includes(wanted));
-      return { registered_triggers: rows.sort(byId) };
+      const answer = (): EngineAnswers[typeof id] => {
+        const rows = [...router.triggers()]
+          .filter((binding) => isTriggerShown(binding, call))
+          // `iii` forgets a trigger that was refused.
+          .filter((binding) => !(router.isDropIn && binding.state === 'refused'))
+          .filter((binding) => filter.trigger_type == null || binding.type === filter.trigger_type)
+          .filter((binding) => filter.function_id == null || binding.functionId === filter.function_id)
+          .filter((binding) => filter.include_internal === true || namespaceOf(binding.functionId) !== 'engine')
+          .map((binding) => router.triggerRow(binding))
+          .filter((row) => filter.worker == null || row.worker_name === filter.worker)
+          .filter((row) => wanted === undefined || `${row.id} ${row.function_id}`.toLowerCase().includes(wanted));
+        return { registered_triggers: rows.sort(byId) };
+      };
+      // A restricted caller must not make all engines list all triggers.
+      const isAsking = !call.isRelayed && call.rights === undefined;
+      return whenKnown(isAsking ? [router.others.learnFirings(filter.function_id ?? undefined)] : [], answer);
     },
   };
 }
@@ -123,8 +128,11 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
       const wanted = readPayload(id, validateId, payload).id;
       const binding = triggerNamed(router, wanted);
       if (binding === undefined || !isTriggerShown(binding, call)) throw notFound('Trigger', wanted, call);
-      const described = call.isRelayed ? undefined : router.others.describe([binding.functionId]);
-      return whenDescribed(described, () => {
+      const { functionId } = binding;
+      const isAsking = !call.isRelayed && call.rights === undefined;
+      const described = call.isRelayed ? undefined : router.others.describe([functionId]);
+      const learned = isAsking ? router.others.learnFirings(functionId) : undefined;
+      return whenKnown([described, learned], () => {
         const type = router.triggerType(binding.type);
         const entry = router.functionEntry(binding.functionId);
         return {

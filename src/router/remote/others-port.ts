@@ -4,6 +4,7 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterContext } from '../context.ts';
 import { type AnswersOfEngines, askAll, askEngine } from './ask-engines.ts';
 import { describeRemotes } from './described-functions.ts';
+import { learnFirings } from './learn-firings.ts';
 import { allOthers } from './offers.ts';
 
 export class OthersPort {
@@ -35,5 +36,10 @@ export class OthersPort {
    */
   describe(functionIds?: readonly string[]): Promise<void> | undefined {
     return describeRemotes(this.#context, functionIds);
+  }
+
+  /** Learns when triggers fired last on other engines: those of this function, or all. `undefined`: there are none. */
+  learnFirings(functionId?: string): Promise<void> | undefined {
+    return learnFirings(this.#context, functionId);
   }
 }

@@ -12,6 +12,11 @@ import { sdkWorkers } from '../sdk-workers.ts';
 
 const connect = sdkWorkers();
 
+interface Row {
+  readonly id: string;
+  readonly last_fired_at?: string;
+}
+
 interface HttpPair extends ClusterPair {
   readonly urlA: string;
   readonly urlB: string;
@@ -65,6 +70,24 @@ describe.skipIf(NO_NATS_SERVER)('an HTTP route of a worker that is connected to 
       expect(answer.status).toBe(201);
       expect(answer.headers.get('x-shop')).toBe('yes');
       expect(await answer.json()).toEqual({ id: '7', sent: { n: 1 } });
+    }
+  });
+
+  test('[CL18] is listed on every engine with the time of its last request, whichever engine got it', async () => {
+    await using pair = await startHttpPair();
+    const { worker, status } = await serveList(pair);
+    const beforeMs = Date.now();
+    expect(await status()).toBe(200);
+    const caller = connect(pair.a.url);
+    for (const asked of [worker, caller]) {
+      const { registered_triggers: rows } = await asked.trigger<unknown, { registered_triggers: Row[] }>(
+        'engine::registered-triggers::list',
+        {},
+      );
+      const [row] = rows;
+      expect(Date.parse(row?.last_fired_at ?? '')).toBeGreaterThanOrEqual(beforeMs);
+      const info = await asked.trigger<unknown, Row>('engine::registered-triggers::info', { id: row?.id });
+      expect(info.last_fired_at).toBe(row?.last_fired_at);
     }
   });
 

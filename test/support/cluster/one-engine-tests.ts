@@ -18,9 +18,6 @@ const ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
     '[T5] with conflate',
     '[T4] [T5] The items of an SDK subscription',
   ],
-  'an engine knows only of itself when it fired a trigger last': [
-    '[modules 6.5] Each subscribed function gets its own copy',
-  ],
   'another engine lists a trigger under the id of its engine and its own': [
     '[wire 10.13] of a trigger may be repeated',
     '[wire 4.5]',

@@ -40,8 +40,9 @@ export function registryRoutes(context: ConsoleContext): readonly Route[] {
       return pageOf(rows, query, FUNCTION_SORTS);
     }),
     reading('GET /functions/{id}', validateRangeQuery, ({ name, query }) => functionDetail(context, name(0), query)),
-    reading('GET /triggers', validateTriggersQuery, ({ query }) => {
+    reading('GET /triggers', validateTriggersQuery, async ({ query }) => {
       const { router } = context.module;
+      await router.others.learnFirings(query.function_id);
       const rows = [...router.triggers()]
         .filter(({ functionId }) => query.internal === true || namespaceOf(functionId) !== 'engine')
         .filter(({ type }) => query.type === undefined || query.type.split(',').includes(type))
@@ -105,7 +106,7 @@ async function functionDetail(
   window: FigureWindow,
 ): Promise<FunctionDetail> {
   const known = await figures.get(window);
-  await router.others.describe([id]);
+  await Promise.all([router.others.describe([id]), router.others.learnFirings(id)]);
   const entry = router.functionEntry(id);
   if (entry === undefined) throw notFound('Function', id);
   const row = router.functionRow(entry);
@@ -126,6 +127,7 @@ async function triggerDetail(context: ConsoleContext, id: string): Promise<Trigg
   const { router } = context.module;
   const binding = router.trigger(id);
   if (binding === undefined) throw notFound('Trigger', id);
+  await router.others.learnFirings(binding.functionId);
   const type = router.triggerType(binding.type);
   const provider = type?.provider;
   const sample = provider?.kind === 'module' ? provider.module.sample?.(binding, router.nowMs) : undefined;

@@ -1,0 +1,51 @@
+// When triggers fired last, on whichever engine of the cluster. The engine where an event happens fires the trigger and
+// notes the time, so the others are asked when a list shows it.
+
+import { isListedFirings } from '../../generated/cluster-values.ts';
+import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
+import type { RouterContext } from '../context.ts';
+import { askAll } from './ask-engines.ts';
+
+const TRIGGERS_LIST = 'engine::registered-triggers::list';
+
+/** What another engine answers, as far as it is read here. */
+export interface ListedFirings {
+  readonly registered_triggers: readonly ListedFiring[];
+}
+
+interface ListedFiring {
+  readonly id: string;
+  /** The engine of its worker, where that is another one than the engine that answers. */
+  readonly engine?: string;
+  readonly last_fired_at?: string;
+}
+
+/** Resolves when the triggers of this engine have the times; `undefined`: there are no other engines. */
+export function learnFirings(context: RouterContext, functionId?: string): Promise<void> | undefined {
+  const filter = { include_internal: true, ...(functionId !== undefined && { function_id: functionId }) };
+  const payload = Payload.ofText(rawJson(filter));
+  const asked = askAll(context, [...context.remoteEngines], TRIGGERS_LIST, payload);
+  return asked?.then(({ parts }) => {
+    for (const { engine, json } of parts) {
+      const answer = parseRawJson(asRawJson(bytesToByteString(json)));
+      if (!isListedFirings(answer)) continue;
+      for (const row of answer.registered_triggers) noteFiring(context, engine, row);
+    }
+  });
+}
+
+function noteFiring(context: RouterContext, engine: string, row: ListedFiring): void {
+  const atMs = Date.parse(row.last_fired_at ?? '');
+  const id = idHere(context.engineId, engine, row);
+  // Triggers without a worker have one id on all engines.
+  const binding = context.triggers.binding(id) ?? context.triggers.binding(row.id);
+  if (binding === undefined || !(atMs > (binding.lastFiredAtMs ?? 0))) return;
+  binding.lastFiredAtMs = atMs;
+}
+
+/** The id under which this engine lists a trigger that `engine` lists. */
+function idHere(ownEngine: string, engine: string, { id, engine: owner }: ListedFiring): string {
+  if (owner === undefined) return `${engine}/${id}`;
+  return owner === ownEngine ? id.slice(ownEngine.length + 1) : id;
+}
