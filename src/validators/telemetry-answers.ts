@@ -8,6 +8,7 @@ export const telemetryAnswers = {
   'engine::traces::tree': typia.createIs<TelemetryAnswers['engine::traces::tree']>(),
   'engine::traces::span': typia.createIs<TelemetryAnswers['engine::traces::span']>(),
   'engine::traces::payloads': typia.createIs<TelemetryAnswers['engine::traces::payloads']>(),
+  'engine::traces::group_by': typia.createIs<TelemetryAnswers['engine::traces::group_by']>(),
   'engine::traces::runs': typia.createIs<TelemetryAnswers['engine::traces::runs']>(),
   'engine::logs::list': typia.createIs<TelemetryAnswers['engine::logs::list']>(),
   'engine::logs::search': typia.createIs<TelemetryAnswers['engine::logs::search']>(),

@@ -31,7 +31,7 @@ export interface TelemetryAnswers {
   'engine::traces::tree': { roots: readonly TreeSpan[]; span_count: number } & Retained & Merged;
   'engine::traces::span': { span: SpanRecord & { duration_ms: number } } & Merged;
   'engine::traces::clear': Cleared;
-  'engine::traces::group_by': SpanGroups;
+  'engine::traces::group_by': SpanGroups & Merged;
   'engine::traces::edges': TraceEdges;
   'engine::traces::runs': RunPage & Page & Retained & Merged;
   'engine::traces::payloads': PayloadsAnswer & Merged;
@@ -137,6 +137,7 @@ export const MERGED_FUNCTIONS = [
   'engine::logs::search',
   'engine::logs::histogram',
   'engine::traces::facets',
+  'engine::traces::group_by',
   'engine::metrics::list',
   'engine::metrics::calls',
   'engine::metrics::jobs',

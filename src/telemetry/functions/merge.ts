@@ -8,6 +8,7 @@ import { mergedCalls, mergedJobs } from '../../core/telemetry/metrics/merge-call
 import { mergedMetrics } from '../../core/telemetry/metrics/merge-metrics.ts';
 import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
 import { mergedFacets } from '../../core/telemetry/spans/merge-facets.ts';
+import { mergedGroups } from '../../core/telemetry/spans/merge-groups.ts';
 import { compareRows, type TraceRow } from '../../core/telemetry/spans/trace-list.ts';
 import { buildTree, TREE_DEPTH_MAX, type TreeSpan } from '../../core/telemetry/spans/trace-tree.ts';
 import { telemetryAnswers } from '../../generated/telemetry-answers.ts';
@@ -15,13 +16,14 @@ import {
   validateLogsList,
   validateLogsSearch,
   validateTracesFacets,
+  validateTracesGroupBy,
   validateTracesList,
   validateTracesRuns,
   validateTracesTree,
 } from '../../generated/telemetry-payloads.ts';
 import type { AnswerOfEngine } from '../tasks.ts';
 import { MERGED_FUNCTIONS } from './definition.ts';
-import { facetLimits, type PagePayload, pageRange, traceSort } from './payloads.ts';
+import { facetLimits, groupLimit, type PagePayload, pageRange, traceSort } from './payloads.ts';
 
 /** What an engine answered. */
 export interface Part<Answer = unknown> {
@@ -79,6 +81,23 @@ const MERGES: Readonly<Record<(typeof MERGED_FUNCTIONS)[number], Merge>> = {
     const runs = parts.flatMap(({ answer }) => answer.runs).sort((a, b) => b.started_ms - a.started_ms);
     const page = runs.slice(offset, offset + limit);
     return { runs: page, total: totalOf(parts), offset, limit, retention: retentionOf(parts) };
+  }),
+  'engine::traces::group_by': mergedBy(telemetryAnswers['engine::traces::group_by'], (parts, given) => {
+    const limit = groupLimit(readPayload('engine::traces::group_by', validateTracesGroupBy, given));
+    const answers = parts.map(({ answer }) => answer);
+    const since = answers.flatMap(({ since_ms: ms }) => ms ?? []);
+    return {
+      groups: mergedGroups(
+        answers.map(({ groups }) => groups),
+        limit,
+      ),
+      // Whole only since the engine that keeps least has all.
+      since_ms: since.length === 0 ? null : Math.max(...since),
+      storage: answers.reduce(
+        ({ spans, bytes }, { storage }) => ({ spans: spans + storage.spans, bytes: bytes + storage.bytes }),
+        { spans: 0, bytes: 0 },
+      ),
+    };
   }),
   'engine::logs::list': mergedBy(telemetryAnswers['engine::logs::list'], (parts, given) => {
     const payload = readPayload('engine::logs::list', validateLogsList, given);

@@ -192,6 +192,11 @@ export function pageRange(payload: PagePayload, isPart: boolean): { offset: numb
   throw new Refusal('BAD_REQUEST', text);
 }
 
+/** How many groups of spans are listed. */
+export function groupLimit({ limit }: TracesGroupByPayload): number {
+  return numberOr('limit', limit, 100, LIMIT);
+}
+
 export function facetLimits({ limit, values_limit: valuesLimit }: TracesFacetsPayload) {
   return {
     limit: numberOr('limit', limit, 100, LIMIT),

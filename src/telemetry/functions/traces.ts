@@ -23,6 +23,7 @@ import {
 import type { TelemetryFunction, TelemetryStores } from './definition.ts';
 import {
   facetLimits,
+  groupLimit,
   numberOr,
   optionalNumber,
   pageRange,
@@ -136,10 +137,13 @@ const groupBy: TelemetryFunction<'engine::traces::group_by'> = {
     const query = {
       attribute: payload.attribute,
       sinceMs,
-      limit: numberOr('limit', payload.limit, 100, LIMIT),
+      limit: stores.isPart ? LIMIT.max : groupLimit(payload),
       includeInternal: payload.include_internal ?? false,
       labelAttribute: payload.label_attribute ?? undefined,
       parts: numberOr('parts', payload.parts, 0, PARTS),
+      // Those of several engines begin at the same time, however much each one keeps.
+      partsSinceMs: stores.isPart ? asked : sinceMs,
+      withDurations: stores.isPart,
     };
     const storage = { spans: store.count, bytes: store.bytes };
     return {

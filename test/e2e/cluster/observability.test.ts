@@ -13,6 +13,7 @@ import { sdkWorkers } from '../sdk-workers.ts';
 type CallsAnswer = TelemetryAnswers['engine::metrics::calls'];
 type MetricsAnswer = TelemetryAnswers['engine::metrics::list'];
 type LogHistogram = TelemetryAnswers['engine::logs::histogram'];
+type Groups = TelemetryAnswers['engine::traces::group_by'];
 type Facet = TelemetryAnswers['engine::traces::facets']['facets'][number];
 
 const connect = sdkWorkers();
@@ -123,6 +124,12 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
         const { facets } = await worker.trigger<unknown, { facets: Facet[] }>('engine::traces::facets', {});
         const values = facets.flatMap((facet) => facet.values.map(({ value }) => value));
         return ['near::order', 'far::price'].every((id) => values.includes(id));
+      });
+      await waitFor('the spans of both are grouped', async () => {
+        const asked = { attribute: 'function_id', parts: 2, since_ms: Date.now() - 60_000 };
+        const { groups } = await worker.trigger<unknown, Groups>('engine::traces::group_by', asked);
+        const counts = new Map(groups.map(({ value, span_count: count }) => [value, count]));
+        return counts.has('near::order') && counts.has('far::price');
       });
     }
   });

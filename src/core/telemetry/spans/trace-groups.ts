@@ -1,5 +1,7 @@
 // Aggregates of many spans: traces by the value of an attribute, and the attributes to filter by.
 
+import { countDurations } from '../metrics/durations.ts';
+import type { DurationCounts } from '../records/intake.ts';
 import type { SpanRecord } from '../records/records.ts';
 import type { SpanStore } from './span-store.ts';
 import { isInternal } from './stored-trace.ts';
@@ -13,8 +15,11 @@ export interface GroupQuery {
   readonly includeInternal: boolean;
   /** The attribute whose value names the group. */
   readonly labelAttribute: string | undefined;
-  /** The time from `sinceMs` to now in this many equal parts, each counted separately; 0: none. */
+  /** The time from `partsSinceMs` to now in this many equal parts, each counted separately; 0: none. */
   readonly parts: number;
+  readonly partsSinceMs: number | undefined;
+  /** Whether the durations are reported too: percentiles cannot be merged. */
+  readonly withDurations: boolean;
 }
 
 export interface SpanGroupPart {
@@ -40,6 +45,8 @@ export interface SpanGroup {
   readonly last_error?: string;
   /** Oldest first. */
   readonly parts?: readonly SpanGroupPart[];
+  /** Only in answers to other engines. */
+  readonly durations?: DurationCounts;
 }
 
 interface Gathering {
@@ -73,7 +80,10 @@ export function groupSpans(store: SpanStore, query: GroupQuery, nowMs: number): 
   return [...groups]
     .sort(([a, one], [b, other]) => other.durations.length - one.durations.length || (a < b ? -1 : 1))
     .slice(0, query.limit)
-    .map(([value, group]) => groupOf(value, group));
+    .map(([value, group]) => ({
+      ...groupOf(value, group),
+      ...(query.withDurations && { durations: countDurations(group.durations) }),
+    }));
 }
 
 function* spansOf(store: SpanStore, { sinceMs, includeInternal }: GroupQuery): Iterable<SpanRecord> {
@@ -115,7 +125,7 @@ function countIn(
   parts: readonly SpanGroupPart[],
   { start_time_unix_nano: nano, status }: SpanRecord,
   tookMs: number,
-  { sinceMs = 0 }: GroupQuery,
+  { partsSinceMs: sinceMs = 0 }: GroupQuery,
   nowMs: number,
 ): void {
   const index = Math.floor(((nano / 1e6 - sinceMs) * parts.length) / Math.max(1, nowMs - sinceMs));

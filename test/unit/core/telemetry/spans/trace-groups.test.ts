@@ -17,8 +17,9 @@ function storeOf(...spans: readonly Parameters<typeof spanRecord>[0][]): SpanSto
 const later = (ms: number): number => START_NANO + ms * 1e6;
 
 function groups(store: SpanStore) {
-  const all = { sinceMs: undefined, limit: 10, includeInternal: false, labelAttribute: undefined, parts: 0 };
-  return groupSpans(store, { ...all, attribute: 'of' }, NOW_MS);
+  const all = { sinceMs: undefined, limit: 10, includeInternal: false, labelAttribute: undefined };
+  const parts = { parts: 0, partsSinceMs: undefined, withDurations: false };
+  return groupSpans(store, { ...all, ...parts, attribute: 'of' }, NOW_MS);
 }
 
 test('[FUN-2] a group has the message of its newest error, and no message without one', () => {
