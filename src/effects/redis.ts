@@ -28,8 +28,11 @@ export interface RedisOptions {
   readonly logger: Logger;
   /** Sent first on every new connection. */
   readonly scripts?: readonly RedisScript[];
-  /** The connection of the commands is up, for the first time or again: what is sent now comes before all commands. */
-  readonly onConnect?: () => void;
+  /**
+   * The connection of the commands is up, for the first time or after it was lost for so long. What is sent now comes
+   * before all commands.
+   */
+  readonly onConnect?: (awayMs: number) => void;
   /** All connections of the link are up, for the first time or again. */
   readonly onUp?: () => void;
 }
@@ -53,6 +56,8 @@ export class RedisLink {
   /** A connection for subscriptions is separate, so that a flood of events delays no answer. */
   #listening: Client | undefined;
   readonly #troubles = new Map<Client, string>();
+  /** By the monotonic clock, when the connection of the commands was lost. */
+  #lostMs: number;
   #isClosed = false;
   /** What Redis refused while the link was opening: a retry would not help. */
   #refusal: string | undefined;
@@ -61,6 +66,7 @@ export class RedisLink {
   /** Throws a `StartFailure` when the address can never work. */
   constructor(options: RedisOptions) {
     this.#options = options;
+    this.#lostMs = options.clock.monotonicMs();
     this.address = redactUrl(options.url);
     this.hasPassword = /^\w+:\/\/[^/]*:[^/]*@/.test(options.url);
     this.#commands = this.#createClient();
@@ -149,6 +155,7 @@ export class RedisLink {
     client.on('error', (error: unknown) => {
       const reason = messageOf(error);
       const isNews = this.#troubles.get(client) !== reason;
+      if (client === this.#commands && !this.#troubles.has(client)) this.#lostMs = this.#options.clock.monotonicMs();
       this.#troubles.set(client, reason);
       if (isNews && !this.#isClosed) logger.warn(`Redis is away (${purpose})`, { address: this.address, reason });
     });
@@ -157,13 +164,13 @@ export class RedisLink {
   }
 
   #isUp(client: Client): void {
-    const { purpose, logger, scripts = [], onConnect, onUp } = this.#options;
+    const { purpose, clock, logger, scripts = [], onConnect, onUp } = this.#options;
     this.#troubles.delete(client);
     logger.info(`Redis is connected (${purpose})`, { address: this.address });
     if (client === this.#commands) {
       // If it fails here, the first use of the script loads it.
       for (const { text } of scripts) client.sendCommand(['SCRIPT', 'LOAD', text]).catch(() => {});
-      onConnect?.();
+      onConnect?.(clock.monotonicMs() - this.#lostMs);
     }
     if (this.trouble === undefined) onUp?.();
   }

@@ -100,10 +100,14 @@ export interface RouterSettings {
 export interface RouterLoad {
   readonly connections: number;
   readonly callsInFlight: number;
+  readonly pressure: RouterPressure;
 }
 
-export function loadOf({ sessions, calls }: Pick<RouterContext, 'sessions' | 'calls'>): RouterLoad {
-  return { connections: sessions.size, callsInFlight: calls.openCount };
+export type RouterPressure = Pick<Pressure, 'level' | 'name' | 'cause'>;
+
+export function loadOf({ sessions, calls, pressure }: RouterContext): RouterLoad {
+  const { level, name, cause } = pressure;
+  return { connections: sessions.size, callsInFlight: calls.openCount, pressure: { level, name, cause } };
 }
 
 export interface RouterContext {

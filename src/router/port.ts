@@ -28,7 +28,7 @@ import {
 import { errorLine, type Outcome } from './calls/call.ts';
 import { callLocally, deliverLocally, type LocalAction, type LocalCall } from './calls/call-locally.ts';
 import type { Channels } from './channels/channels.ts';
-import { loadOf, type RouterContext, type RouterLoad } from './context.ts';
+import { loadOf, type RouterContext, type RouterLoad, type RouterPressure } from './context.ts';
 import { reserve, sizeOf } from './registrations/functions.ts';
 import {
   type Entry,
@@ -141,9 +141,14 @@ export class RouterPort {
     deliverLocally(this.#context, call, action, done);
   }
 
-  /** The pressure level of the engine. Modules that act on a change listen to it. */
+  /** The pressure level of this router. Modules that act on a change listen to it. */
   get pressure(): Pressure {
     return this.#context.pressure;
+  }
+
+  /** That of the router of the process that has the highest. */
+  get worstPressure(): RouterPressure {
+    return this.routers.map(({ pressure }) => pressure).reduce((one, other) => (other.level > one.level ? other : one));
   }
 
   get callsInFlight(): number {

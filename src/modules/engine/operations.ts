@@ -21,7 +21,7 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
       const health = modulesHealth();
       const modules = Object.fromEntries(Object.entries(health).map(([name, one]) => [name, withoutComponents(one)]));
       // A load balancer that reads this should send its work elsewhere.
-      const routerStatus = router.isDraining ? 'unhealthy' : HEALTH_UNDER_PRESSURE[router.pressure.level];
+      const routerStatus = router.isDraining ? 'unhealthy' : HEALTH_UNDER_PRESSURE[router.worstPressure.level];
       const files = filesHealth(openFiles.count());
       return {
         status: worst([...Object.values(modules), { status: routerStatus }, ...(files === undefined ? [] : [files])]),
@@ -42,7 +42,7 @@ export function healthCheck({ router, version, modulesHealth, openFiles }: Modul
 const HEALTH_UNDER_PRESSURE = ['healthy', 'healthy', 'degraded', 'unhealthy'] as const;
 
 function routerDetails(router: RouterPort) {
-  const { name, cause } = router.pressure;
+  const { name, cause } = router.worstPressure;
   const { cpuSeconds, residentBytes } = processUse();
   const { routers } = router;
   return {
@@ -50,7 +50,11 @@ function routerDetails(router: RouterPort) {
     pressure: { level: name, cause: cause ?? null },
     process: { cpu_seconds: cpuSeconds, resident_bytes: residentBytes },
     ...(routers.length > 1 && {
-      routers: routers.map(({ connections, callsInFlight }) => ({ connections, calls_in_flight: callsInFlight })),
+      routers: routers.map(({ connections, callsInFlight, pressure }) => ({
+        connections,
+        calls_in_flight: callsInFlight,
+        pressure: pressure.name,
+      })),
     }),
     counters: router.counters(),
   };

@@ -1,12 +1,13 @@
 // Paths that the engine answers itself if no route does (PD-59): whether it is alive and takes work, and its metrics.
 
-import { PRESSURE, type Pressure } from '../../core/limits/pressure.ts';
+import { PRESSURE } from '../../core/limits/pressure.ts';
 import { metricName } from '../../core/telemetry/metrics/metric-names.ts';
 import { familyNames, PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../core/telemetry/metrics/prometheus.ts';
 import type { Attributes, MetricRecord, MetricType } from '../../core/telemetry/records/records.ts';
 import { ProcessWatch } from '../../effects/process-figures.ts';
 import { parseRawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
+import type { RouterPressure } from '../../router/context.ts';
 import type { HeaderLines, HttpExchange } from '../../transport/http.ts';
 import type { ModuleContext } from '../module.ts';
 
@@ -24,7 +25,7 @@ export function ownAnswer(context: ModuleContext, method: string, path: string):
   if (path === '/healthz' || path === '/livez') return { status: 200, body: JSON.stringify({ status: 'ok' }) };
   if (path !== '/readyz') return undefined;
   if (context.router.isDraining) return { status: 503, body: JSON.stringify({ status: 'draining' }) };
-  const { pressure } = context.router;
+  const { worstPressure: pressure } = context.router;
   if (pressure.level >= PRESSURE.protect) return { status: 503, body: JSON.stringify({ status: 'overloaded' }) };
   const unhealthy = Object.entries(context.modulesHealth())
     .filter(([, { status }]) => status === 'unhealthy')
@@ -97,7 +98,7 @@ export class MetricsPage {
       at('svc.process.heap.bytes', 'gauge', "Heap of the router's thread", [[heapBytes, []]]),
       at('svc.process.cpu.seconds', 'counter', 'Processor time of the process', [[cpuSeconds, []]]),
       at('svc.process.uptime.seconds', 'gauge', 'Time since the process started', [[uptimeSeconds, []]]),
-      at('svc.pressure.level', 'gauge', '0 normal, 1 busy, 2 shed, 3 protect', [pressureSample(router.pressure)]),
+      at('svc.pressure.level', 'gauge', '0 normal, 1 busy, 2 shed, 3 protect', [pressureSample(router.worstPressure)]),
       ...this.#counters(at),
     ];
   }
@@ -166,7 +167,7 @@ export class MetricsPage {
   }
 }
 
-function pressureSample({ level, cause }: Pressure): Sample {
+function pressureSample({ level, cause }: RouterPressure): Sample {
   return [level, [['cause', cause?.quantity ?? 'none']]];
 }
 

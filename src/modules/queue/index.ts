@@ -129,7 +129,8 @@ function* rememberedJobs(finished: FinishedJobs, running: ReadonlyMap<string, At
 function healthOf(adapter: QueueAdapter, queues: Queues, running: number): ModuleHealth {
   const trouble = adapter.trouble ?? adapter.recovery?.trouble;
   return {
-    status: trouble === undefined ? 'healthy' : 'unhealthy',
+    // While jobs are held back they are taken all the same: the engine stays ready for requests.
+    status: adapter.trouble !== undefined ? 'unhealthy' : trouble === undefined ? 'healthy' : 'degraded',
     adapter: adapter.name,
     details: {
       ...adapter.location,

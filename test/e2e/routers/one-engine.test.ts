@@ -14,7 +14,13 @@ const WORKERS = 12;
 const ON_ANY_PORT = 'workers:\n  - name: svc-worker-manager\n    config: {port: 0}\n';
 
 interface Health {
-  readonly components: { readonly router: { readonly details: { readonly routers: { connections: number }[] } } };
+  readonly status: string;
+  readonly components: { readonly router: { readonly details: RouterDetails } };
+}
+
+interface RouterDetails {
+  readonly pressure: unknown;
+  readonly routers: readonly { readonly connections: number; readonly pressure: string }[];
 }
 
 async function connectionsOf(worker: RawWorker): Promise<number[]> {
@@ -47,6 +53,24 @@ describe('the ports of two routers', () => {
     expect((await worker.call('engine::health::check', {})).error).toBeUndefined();
   });
 });
+
+test('[RO8] health shows the pressure of the router that has the highest', async () => {
+  const preload = new URL('../../support/cluster/busy-router.mjs', import.meta.url).href;
+  await using engine = await EngineProcess.start(ON_ANY_PORT, { threads: 2, preload });
+  await using worker = await RawWorker.connect(engine.url);
+  const health = await waitFor(
+    'it is degraded',
+    async () => {
+      const { result } = await worker.call('engine::health::check', {});
+      const found = result as Health;
+      return found.status === 'degraded' ? found : undefined;
+    },
+    30_000,
+  );
+  const { details } = health.components.router;
+  expect(details.pressure).toMatchObject({ level: 'shed', cause: { quantity: 'event_loop_delay_ms' } });
+  expect(details.routers.map(({ pressure }) => pressure)).toEqual(['normal', 'shed']);
+}, 60_000);
 
 test('[RO8] what every router observed is in one answer at once', async () => {
   await using engine = await startTestEngine({ yaml: `drain_timeout_ms: 100\n${ON_ANY_PORT}`, threads: 2 });

@@ -68,7 +68,7 @@ export function overloadOf({ module: { router, openFiles } }: Pick<ConsoleContex
   readonly level: number;
   readonly reasons: string[];
 } {
-  const { callsInFlight, callsInFlightMax, pressure } = router;
+  const { callsInFlight, callsInFlightMax, worstPressure: pressure } = router;
   const files = openFiles.count();
   const reasons: string[] = [];
   if (pressure.cause !== undefined) {

@@ -196,7 +196,7 @@ export class RedisQueues implements QueueAdapter {
     const link = await this.#options.createLink({
       scripts: QUEUE_SCRIPTS,
       // If it fails, the connection is lost again.
-      onConnect: () => void (isOpen && this.recovery.report().catch(() => {})),
+      onConnect: (awayMs) => void (isOpen && this.recovery.report(awayMs).catch(() => {})),
       onUp: () => this.#isUp(link),
     });
     this.#link = link;
@@ -204,7 +204,7 @@ export class RedisQueues implements QueueAdapter {
       await link.open();
       await this.#readStore(link);
       isOpen = true;
-      await this.recovery.report();
+      await this.recovery.report(0);
       await link.subscribe(`${this.#base}news`, (queue) => changed(queue.toString('utf8')));
       await this.#lease.hold();
     } catch (error) {

@@ -52,13 +52,11 @@ export class Timeline implements Recovery {
   #isReporting = false;
   #isHeldBack = false;
   #missing = 0;
-  #answeredMs: number;
   #remembered: () => Iterable<RememberedJob> = () => [];
   #stopRemembering = (): void => {};
 
   constructor(options: TimelineOptions) {
     this.#options = options;
-    this.#answeredMs = options.clock.monotonicMs();
   }
 
   get trouble(): string | undefined {
@@ -72,12 +70,11 @@ export class Timeline implements Recovery {
     this.#remembered = remembered;
   }
 
-  /** On every new connection, before any other command. */
-  async report(): Promise<void> {
-    const { run, engine, clock, newPeriod, format, salt } = this.#options;
+  /** On every new connection, before any other command; `awayMs`: how long there was none. */
+  async report(awayMs: number): Promise<void> {
+    const { run, engine, newPeriod, format, salt } = this.#options;
     const { period = '', steps = 0 } = this.#position ?? {};
     this.#isReporting = true;
-    const awayMs = clock.monotonicMs() - this.#answeredMs;
     const calmMs = Math.ceil(Math.min(CALM_MS_MAX, Math.max(CALM_MS_MIN, awayMs)));
     const known = period === '' ? ['', ''] : [format, salt()];
     try {
@@ -88,18 +85,16 @@ export class Timeline implements Recovery {
       this.#setHeldBack(replies.numberIn(isHeldBack) === 1);
     } finally {
       this.#isReporting = false;
-      this.#answeredMs = clock.monotonicMs();
     }
   }
 
   /** An answer with the number of its change; 0: it changed nothing. */
   note(steps: number, isHeldBack: boolean): void {
-    this.#answeredMs = this.#options.clock.monotonicMs();
     if (this.#isReporting || this.#position === undefined) return;
     this.#setHeldBack(isHeldBack);
     if (steps === 0) return;
     // It was emptied or restored without a restart.
-    if (steps < this.#position.steps) void this.report().catch(() => {});
+    if (steps < this.#position.steps) void this.report(0).catch(() => {});
     else this.#position = { ...this.#position, steps };
   }
 
