@@ -35,6 +35,9 @@ const isHeldBack = (worker: RawWorker) => async () => {
 const recover = async (worker: RawWorker, doneJobs: string) =>
   await worker.call('svc::queue::recover', { done_jobs: doneJobs });
 
+const takesJob = (worker: RawWorker, data: unknown) => async () =>
+  (await enqueue(worker, 'send', data, MAIL)).error === undefined;
+
 async function waitingForWorker(worker: RawWorker): Promise<number> {
   const { result } = await worker.call('engine::queue::jobs', { ...MAIL, state: 'waiting_for_worker' });
   return (result as { items: unknown[] }).items.length;
@@ -188,14 +191,7 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
     await using worker = await connect(engine);
     const { ran } = await runAfterBackup(redis, worker);
     await redis.restart();
-    await waitFor(
-      'Redis takes a job',
-      async () => {
-        const { error } = await worker.call('send', 4, { action: { type: 'enqueue', ...MAIL } });
-        return error === undefined;
-      },
-      20_000,
-    );
+    await waitFor('Redis takes a job', takesJob(worker, 4), 20_000);
     await waitFor('the job has run', () => ran.length === 4);
     expect(await recovery(worker)).toMatchObject({ is_needed: false, changes_missing: 0 });
   }, 60_000);
@@ -206,15 +202,34 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
     await using worker = await connect(engine);
     const { ran } = await runAfterBackup(redis, worker);
     await redis.loseAll();
-    await waitFor(
-      'Redis takes a job',
-      async () => {
-        const { error } = await worker.call('send', 4, { action: { type: 'enqueue', ...MAIL } });
-        return error === undefined;
-      },
-      20_000,
-    );
+    await waitFor('Redis takes a job', takesJob(worker, 4), 20_000);
     await waitFor('the job has run', () => ran.length === 4);
-    expect(engine.log.join('\n')).toMatch(/QUEUE_STORE_OLDER.*it has no jobs left/);
+    expect(engine.log.join('\n')).toMatch(/QUEUE_STORE_OLDER.*it was emptied/);
+  }, 60_000);
+
+  test('[R7] takes and runs new jobs when it was emptied while engines use it', async () => {
+    await using redis = await RedisWithBackup.start();
+    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
+    await using worker = await connect(engine);
+    const { ran } = await runAfterBackup(redis, worker);
+    await redis.server.command('FLUSHALL');
+    for (const n of [4, 5]) await receiptOf(enqueue(worker, 'send', n, MAIL));
+    await waitFor('the jobs have run', () => ran.length === 5);
+    expect(await recovery(worker)).toMatchObject({ is_needed: false });
+  }, 60_000);
+
+  test('[R7] takes and runs new jobs of another engine that came first after it was emptied', async () => {
+    await using redis = await RedisWithBackup.start();
+    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
+    await using worker = await connect(engine);
+    const { ran } = await runAfterBackup(redis, worker);
+    await redis.server.stop();
+    // It comes back as another store, which another engine uses before this one connects again.
+    await redis.loseAll();
+    await using other = await startTestEngine({ yaml: yamlOn(redis.server) });
+    await using otherWorker = await connect(other);
+    await receiptOf(enqueue(otherWorker, 'send', 4, MAIL));
+    await waitFor('the job has run', () => ran.length === 4, 20_000);
+    expect(await recovery(worker)).toMatchObject({ is_needed: false });
   }, 60_000);
 });

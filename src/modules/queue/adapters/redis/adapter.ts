@@ -170,6 +170,9 @@ export class RedisQueues implements QueueAdapter {
       run: (script, ...args) => this.#run(script, ...args),
       ...{ engine, clock, logger, newPeriod: options.newId, format: FORMAT },
       salt: () => this.#salt,
+      adoptSalt: (salt) => {
+        this.#salt = salt;
+      },
       resumed: () => {
         for (const queue of this.#opened) this.#changed(queue);
       },
@@ -232,8 +235,8 @@ export class RedisQueues implements QueueAdapter {
       this.#run(ADVANCE, queue, this.#options.engine, number, isRepeat ? 1 : 0, ...limits, ...outcomes);
     const { clock } = this.#options;
     this.#sendUntilAnswered(send, (reply) => {
-      const { number: change, isHeldBack } = replies.positionIn(reply);
-      this.recovery.note(change, isHeldBack);
+      const { number: change, isHeldBack, atMs } = replies.positionIn(reply);
+      this.recovery.note(change, isHeldBack, atMs);
       done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs()));
     });
   };

@@ -54,10 +54,14 @@ export function outcomeArguments({ settled }: AdvanceInput): string[] {
   ]);
 }
 
-/** The number of the last change in the answer of `ADVANCE`, and whether jobs are held back. */
-export function positionIn(reply: Reply): { readonly number: number; readonly isHeldBack: boolean } {
-  const [, , , , , , , number, isHeldBack] = listIn(reply);
-  return { number: numberIn(number), isHeldBack: numberIn(isHeldBack) === 1 };
+/** The number of the last change in the answer of `ADVANCE`, its time, and whether jobs are held back. */
+export function positionIn(reply: Reply): {
+  readonly number: number;
+  readonly isHeldBack: boolean;
+  readonly atMs: number;
+} {
+  const [, , , now, , , , number, isHeldBack] = listIn(reply);
+  return { number: numberIn(number), isHeldBack: numberIn(isHeldBack) === 1, atMs: numberIn(now) };
 }
 
 /** Converts the time of Redis to the monotonic clock of this engine. */

@@ -6,7 +6,8 @@
 // forgotten. From then on `held_back` in `store` holds back all jobs, until a person resumes them.
 //
 // Keys, in addition to those of `transitions-script.ts`:
-//   store    also: run, period, steps, held_back, missing, calm_until     periods  sorted set: period → its last number
+//   store    also: run, period, steps, born, held_back, missing, calm_until
+//   periods  sorted set: period → its last number
 //   lost     set: the periods of which something is missing
 //   again    hash: `queue seq` → how, time of the job, engine: jobs of which an engine knows that they ran
 //   held     hash: `queue seq` → engine and token: hand-overs that an engine knows as this Redis does
@@ -22,19 +23,24 @@ const TOKENS_SKIPPED = 1_000_000_000;
 
 /**
  * 1 engine, 2 an id that no period has, 3 and 4 the period and the number of the last answer to it, or empty,
- * 5 format and 6 salt of the store, if this engine knows them, 7 how long other engines may need to connect.
- * → period, number, whether jobs are held back, how many numbers are missing, jobs.
+ * 5 format and 6 salt of the store, if this engine knows them, 7 how long other engines may need to connect, 8 the time
+ * of the last answer. → period, number, now, whether jobs are held back, how many numbers are missing, salt.
  */
 export const REPORT = redisScript(`${GOES_ON}${TRANSITIONS}
 local STORE, PERIODS = BASE .. 'store', BASE .. 'periods'
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'hidden'
+local known = redis.call('HMGET', STORE, 'run', 'period', 'steps', 'held_back', 'jobs', 'v', 'next_seq', 'born')
+local period, steps, jobs, born = known[2], tonumber(known[3] or 0), tonumber(known[5] or 0), tonumber(known[8])
+-- A store that has jobs, and no birth, is one of a version before births.
+if not born then
+  born = (known[6] and known[7]) and 0 or NOW
+  redis.call('HSET', STORE, 'born', whole(born))
+end
 if ARGV[6] ~= '' then
   redis.call('HSETNX', STORE, 'v', ARGV[5])
   redis.call('HSETNX', STORE, 'salt', ARGV[6])
 end
-local info = redis.pcall('INFO', 'server')
-local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or 'hidden'
-local known = redis.call('HMGET', STORE, 'run', 'period', 'steps', 'held_back', 'jobs')
-local period, steps, jobs = known[2], tonumber(known[3] or 0), tonumber(known[5] or 0)
 
 local function begin_period()
   if period then redis.call('ZADD', PERIODS, whole(steps), period) end
@@ -57,7 +63,8 @@ elseif ARGV[3] ~= '' then
   local ended = redis.call('ZSCORE', PERIODS, ARGV[3])
   if ended then missing = ARGV[4] - ended else missing = math.max(1, ARGV[4] - steps) end
 end
-if missing > 0 and jobs > 0 then
+-- All jobs of a store that was emptied since are new ones.
+if missing > 0 and jobs > 0 and born <= tonumber(ARGV[8]) then
   redis.call('SADD', BASE .. 'lost', ARGV[3])
   if not known[4] then
     if not is_new then begin_period() end
@@ -71,7 +78,8 @@ if missing > 0 and jobs > 0 then
   redis.call('HSET', STORE, 'missing', whole(math.max(so_far, missing)))
 end
 local is_held_back = redis.call('HEXISTS', STORE, 'held_back')
-return {period, whole(steps), is_held_back, whole(math.max(0, missing)), whole(jobs)}`);
+local salt = redis.call('HGET', STORE, 'salt')
+return {period, whole(steps), whole(NOW), is_held_back, whole(math.max(0, missing)), salt}`);
 
 /**
  * 1 engine, 2 whether this begins its report, jobs of which it knows more than this Redis might; of each: queue, seq,

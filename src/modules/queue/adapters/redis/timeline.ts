@@ -28,6 +28,8 @@ export interface TimelineOptions {
   readonly newPeriod: () => string;
   readonly format: string;
   readonly salt: () => number;
+  /** The store may be another one than before. */
+  readonly adoptSalt: (salt: number) => void;
   /** Jobs are handed over again: there may be some to claim. */
   readonly resumed: () => void;
 }
@@ -36,6 +38,8 @@ export interface TimelineOptions {
 interface Position {
   readonly period: string;
   readonly steps: number;
+  /** By the clock of Redis. */
+  readonly atMs: number;
 }
 
 const REMEMBER_MS = 2_000;
@@ -72,30 +76,36 @@ export class Timeline implements Recovery {
 
   /** On every new connection, before any other command; `awayMs`: how long there was none. */
   async report(awayMs: number): Promise<void> {
-    const { run, engine, newPeriod, format, salt } = this.#options;
-    const { period = '', steps = 0 } = this.#position ?? {};
+    const { run, engine, newPeriod, format, salt, adoptSalt } = this.#options;
+    const { period = '', steps = 0, atMs = 0 } = this.#position ?? {};
     this.#isReporting = true;
     const calmMs = Math.ceil(Math.min(CALM_MS_MAX, Math.max(CALM_MS_MIN, awayMs)));
     const known = period === '' ? ['', ''] : [format, salt()];
     try {
-      const reply = await run(REPORT, engine, newPeriod(), period, steps, ...known, calmMs);
-      const [current, number, isHeldBack, missing, jobs] = replies.listIn(reply);
-      this.#position = { period: replies.textIn(current), steps: replies.numberIn(number) };
-      this.#noteMissing(replies.numberIn(missing), replies.numberIn(jobs));
-      this.#setHeldBack(replies.numberIn(isHeldBack) === 1);
+      const reply = await run(REPORT, engine, newPeriod(), period, steps, ...known, calmMs, atMs);
+      const [current, number, now, heldBack, missing, ownSalt] = replies.listIn(reply);
+      adoptSalt(replies.numberIn(ownSalt));
+      const isHeldBack = replies.numberIn(heldBack) === 1;
+      this.#position = {
+        period: replies.textIn(current),
+        steps: replies.numberIn(number),
+        atMs: replies.numberIn(now),
+      };
+      this.#noteMissing(replies.numberIn(missing), isHeldBack);
+      this.#setHeldBack(isHeldBack);
     } finally {
       this.#isReporting = false;
     }
   }
 
-  /** An answer with the number of its change; 0: it changed nothing. */
-  note(steps: number, isHeldBack: boolean): void {
+  /** An answer with the number of its change; 0: it changed nothing. `atMs`: by the clock of Redis, if it says so. */
+  note(steps: number, isHeldBack: boolean, atMs = this.#position?.atMs ?? 0): void {
     if (this.#isReporting || this.#position === undefined) return;
     this.#setHeldBack(isHeldBack);
     if (steps === 0) return;
     // It was emptied or restored without a restart.
     if (steps < this.#position.steps) void this.report(0).catch(() => {});
-    else this.#position = { ...this.#position, steps };
+    else this.#position = { ...this.#position, steps, atMs };
   }
 
   async recovery(): Promise<QueueRecovery> {
@@ -143,12 +153,12 @@ export class Timeline implements Recovery {
     return { id, queue: replies.textIn(name), functionId: replies.textIn(functionId), enqueuedMs: atMs, isDone };
   }
 
-  #noteMissing(missing: number, jobs: number): void {
+  #noteMissing(missing: number, isHeldBack: boolean): void {
     if (missing === 0) return;
     this.#missing = Math.max(this.#missing, missing);
     const lost = 'The Redis of the queues has forgotten what it had acknowledged';
-    const rest = jobs === 0 ? 'it has no jobs left' : `no job is handed over until you run 'svc queue recover'`;
-    this.#options.logger.error(`QUEUE_STORE_OLDER: ${lost}: ${rest}`, { changes_missing: missing, jobs_left: jobs });
+    const rest = isHeldBack ? `no job is handed over until you run 'svc queue recover'` : 'it was emptied';
+    this.#options.logger.error(`QUEUE_STORE_OLDER: ${lost}: ${rest}`, { changes_missing: missing });
   }
 
   #setHeldBack(isHeldBack: boolean): void {
