@@ -42,7 +42,8 @@ interface Position {
   readonly atMs: number;
 }
 
-const REMEMBER_MS = 2_000;
+/** What runs may end meanwhile. */
+const REMEMBER_MS = 5_000;
 const REMEMBERED_PER_SCRIPT = 200;
 const DISCARDED_PER_SCRIPT = 200;
 const SHOWN_MAX = 1_000;
