@@ -37,18 +37,17 @@ export function recoveryFunctions({ adapter, queues }: QueueFunctionContext): An
       description: 'Hands the jobs of a store that went back in time over again, with or without those that are done',
       async handle(payload): Promise<QueueAnswers['svc::queue::recover']> {
         const { done_jobs: doneJobs } = readPayload('svc::queue::recover', validateRecover, payload);
-        const recovery = needed(adapter, 'recovery');
-        if ((await recovery.recovery()).heldBackSinceMs === undefined) {
+        const resumed = await needed(adapter, 'recovery').resume(doneJobs);
+        if (resumed === undefined) {
           throw new Refusal('BAD_REQUEST', 'The store of the queues has forgotten nothing: its jobs are not held back');
         }
-        const { discarded } = await recovery.resume(doneJobs);
         for (const runner of queues.all) {
           const { name } = runner.settings;
           // Also those that no worker offered when the store was as it is now.
           runner.noteParked((await adapter.open(name, runner.settings)).parkedFunctions);
           runner.nudge();
         }
-        return { discarded };
+        return resumed;
       },
     },
   ];

@@ -18,6 +18,8 @@ interface ListedFiring {
   readonly id: string;
   /** The engine of its worker, where that is another one than the engine that answers. */
   readonly engine?: string;
+  /** Absent: the trigger has no worker. */
+  readonly worker_id?: string;
   readonly last_fired_at?: string;
 }
 
@@ -37,15 +39,14 @@ export function learnFirings(context: RouterContext, functionId?: string): Promi
 
 function noteFiring(context: RouterContext, engine: string, row: ListedFiring): void {
   const atMs = Date.parse(row.last_fired_at ?? '');
-  const id = idHere(context.engineId, engine, row);
-  // Triggers without a worker have one id on all engines.
-  const binding = context.triggers.binding(id) ?? context.triggers.binding(row.id);
+  const binding = context.triggers.binding(idHere(context.engineId, engine, row));
   if (binding === undefined || !(atMs > (binding.lastFiredAtMs ?? 0))) return;
   binding.lastFiredAtMs = atMs;
 }
 
 /** The id under which this engine lists a trigger that `engine` lists. */
-function idHere(ownEngine: string, engine: string, { id, engine: owner }: ListedFiring): string {
-  if (owner === undefined) return `${engine}/${id}`;
-  return owner === ownEngine ? id.slice(ownEngine.length + 1) : id;
+function idHere(ownEngine: string, engine: string, { id, engine: owner, worker_id: worker }: ListedFiring): string {
+  if (owner === ownEngine) return id.slice(ownEngine.length + 1);
+  // Triggers without a worker have one id on all engines.
+  return owner === undefined && worker !== undefined ? `${engine}/${id}` : id;
 }

@@ -212,9 +212,7 @@ const payloads: TelemetryFunction<'engine::traces::payloads'> = {
 
 function servicesOf(store: SpanStore): string[] {
   const services = new Set<string>();
-  for (const trace of store.traces()) {
-    for (const { record } of trace.spans.values()) services.add(record.service_name);
-  }
+  for (const trace of store.traces()) for (const service of trace.services) services.add(service);
   return [...services].sort();
 }
 

@@ -36,9 +36,14 @@ describe.skipIf(NO_NATS_SERVER)('a trigger without an owner', () => {
     const { id } = await subscribe(near);
     await waitFor('the other engine has it', async () => (await idsAt(far)).includes(id));
     await near.emit('orders', 1);
+    const beforeMs = Date.now();
     await far.emit('orders', 2);
     await waitFor('both events have arrived', () => seen.length >= 2);
     expect(seen).toHaveLength(2);
+    // The other engine fired it last, and another engine lists that.
+    const info = { function_id: 'engine::registered-triggers::info', payload: { id } };
+    const { last_fired_at: at } = await near.trigger<unknown, { last_fired_at?: string }>(info);
+    expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(beforeMs);
     await far.trigger({ function_id: 'engine::unregister_trigger', payload: { id } });
     await waitFor('it is gone at the first', async () => !(await idsAt(near)).includes(id));
     expect(await idsAt(far)).not.toContain(id);

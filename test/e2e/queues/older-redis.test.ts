@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { QueueRecoveryAnswer } from '../../../src/modules/queue/function-answers.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { enqueue, receiptOf, statsOf } from '../../support/stores/queue-engine.ts';
 import { NO_REDIS_SERVER, type RedisServer } from '../../support/stores/redis-server.ts';
 import { RedisWithBackup } from '../../support/stores/redis-with-backup.ts';
@@ -55,7 +55,20 @@ async function runAfterBackup(redis: RedisWithBackup, worker: RawWorker): Promis
   return { ran, ids };
 }
 
-const connect = async (engine: TestEngine): Promise<RawWorker> => await RawWorker.connect(engine.url);
+/** An engine on a Redis that can go back, and a worker of it. */
+async function start() {
+  const redis = await RedisWithBackup.start();
+  const engine = await startTestEngine({ yaml: yamlOn(redis.server) });
+  const worker = await RawWorker.connect(engine.url);
+  return {
+    ...{ redis, engine, worker },
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]();
+      await engine[Symbol.asyncDispose]();
+      await redis[Symbol.asyncDispose]();
+    },
+  };
+}
 
 describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERVER ?? ''}`, () => {
   test.each([
@@ -64,9 +77,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   ])(
     '[R7] [fault 64] hands no job over until a person decides what happens to done jobs: %s',
     async (done, answer, all) => {
-      await using redis = await RedisWithBackup.start();
-      await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-      await using worker = await connect(engine);
+      await using started = await start();
+      const { redis, worker } = started;
       const { ran, ids } = await runAfterBackup(redis, worker);
       await redis.goBack();
       await waitFor('jobs are held back', isHeldBack(worker), 20_000);
@@ -87,12 +99,11 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   );
 
   test('[R7] [fault 64] holds jobs back from all engines, also from those that knew less', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     const { ran } = await runAfterBackup(redis, worker);
     await using other = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using otherWorker = await connect(other);
+    await using otherWorker = await RawWorker.connect(other.url);
     await otherWorker.serve('send', (data) => ran.push(data));
     await redis.goBack();
     await waitFor('jobs are held back here', isHeldBack(worker), 20_000);
@@ -109,9 +120,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [console 6.5] svc queue recover lists the jobs that would run again, and hands the others over', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, engine, worker } = started;
     const svc = (...flags: string[]) => runSvc(['queue', 'recover', ...flags, '--url', engine.url]);
     expect(await svc()).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing to recover') });
     const { ran, ids } = await runAfterBackup(redis, worker);
@@ -130,9 +140,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [fault 64] keeps a job that still runs: it may fail', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     await enqueue(worker, 'slow', 1, MAIL);
     await waitFor('it waits for its function', async () => (await waitingForWorker(worker)) === 1);
     redis.backUp();
@@ -148,9 +157,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [fault 64] does not run a job again whose hand-over it knows', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     await worker.register('slow');
     await enqueue(worker, 'slow', 1, MAIL);
     const first = await worker.next('invokefunction');
@@ -168,9 +176,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [fault 64] runs a job again that this engine ran, and that its Redis takes for running', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     await worker.register('slow');
     await enqueue(worker, 'slow', 1, MAIL);
     const first = await worker.next('invokefunction');
@@ -186,9 +193,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [fault 64] hands jobs over after a restart that lost nothing', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     const { ran } = await runAfterBackup(redis, worker);
     await redis.restart();
     await waitFor('Redis takes a job', takesJob(worker, 4), 20_000);
@@ -197,9 +203,8 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] [fault 64] takes and runs new jobs at once when it has none, and the log says what is lost', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, engine, worker } = started;
     const { ran } = await runAfterBackup(redis, worker);
     await redis.loseAll();
     await waitFor('Redis takes a job', takesJob(worker, 4), 20_000);
@@ -208,28 +213,12 @@ describe.skipIf(NO_REDIS_SERVER)(`a Redis that goes back in time ${NO_REDIS_SERV
   }, 60_000);
 
   test('[R7] takes and runs new jobs when it was emptied while engines use it', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
+    await using started = await start();
+    const { redis, worker } = started;
     const { ran } = await runAfterBackup(redis, worker);
     await redis.server.command('FLUSHALL');
     for (const n of [4, 5]) await receiptOf(enqueue(worker, 'send', n, MAIL));
     await waitFor('the jobs have run', () => ran.length === 5);
-    expect(await recovery(worker)).toMatchObject({ is_needed: false });
-  }, 60_000);
-
-  test('[R7] takes and runs new jobs of another engine that came first after it was emptied', async () => {
-    await using redis = await RedisWithBackup.start();
-    await using engine = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using worker = await connect(engine);
-    const { ran } = await runAfterBackup(redis, worker);
-    await redis.server.stop();
-    // It comes back as another store, which another engine uses before this one connects again.
-    await redis.loseAll();
-    await using other = await startTestEngine({ yaml: yamlOn(redis.server) });
-    await using otherWorker = await connect(other);
-    await receiptOf(enqueue(otherWorker, 'send', 4, MAIL));
-    await waitFor('the job has run', () => ran.length === 4, 20_000);
     expect(await recovery(worker)).toMatchObject({ is_needed: false });
   }, 60_000);
 });

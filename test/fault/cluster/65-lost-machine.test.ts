@@ -96,7 +96,7 @@ test.skipIf(isSkipped('65', refusal))(
       };
       await waitFor('its jobs have run elsewhere', async () => (await depth()) === 0, 10 * LEASE_MS);
       jobsMs = Math.max(jobsMs, performance.now() - cutMs);
-      machine.join();
+      machine.reconnect();
       await waitFor(
         'others reach it',
         async () => (await codeOf(caller.trigger('there::ran', {}))) === 'answered',

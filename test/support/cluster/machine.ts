@@ -62,7 +62,7 @@ export class Machine implements AsyncDisposable {
     ip('-n', this.name, 'neigh', 'replace', this.here, 'lladdr', LOST, 'dev', 'eth0', 'nud', 'permanent');
   }
 
-  join(): void {
+  reconnect(): void {
     ip('neigh', 'del', this.#there, 'dev', this.#cable);
     ip('-n', this.name, 'neigh', 'del', this.here, 'dev', 'eth0');
   }

@@ -16,7 +16,7 @@ export const queueRecover = defineCommand({
   name: 'queue recover',
   summary: 'Hand jobs over again after their Redis went back in time.',
   details: [
-    'A Redis that was restored from a backup, or replaced by a replica that had less, has jobs again that have run. ' +
+    'A Redis that was restored from a backup, or replaced by a replica that had less, would run finished jobs again. ' +
       'Engines notice that, hand no job over, and report which jobs they remember: those that run, and the last ' +
       '10 000 of the last hour that ended well. Without a flag the command only lists the remembered jobs.',
     'Jobs that the Redis has forgotten are lost: enqueue them again from where they came.',
@@ -40,7 +40,10 @@ export const queueRecover = defineCommand({
       const answer = await engine.call('svc::queue::recover', { done_jobs: doneJobs });
       const discarded = isRecord(answer) ? (numberIn(answer, 'discarded') ?? 0) : 0;
       if (output.jsonAsked) output.printJson(answer);
-      else output.note(`Jobs are handed over again. ${discarded} that were done are discarded.`);
+      else
+        output.note(
+          `Jobs are handed over again.${flags['discard-done'] ? ` ${discarded} that were done are discarded.` : ''}`,
+        );
       return EXIT.done;
     });
   },

@@ -124,8 +124,8 @@ export interface Recovery {
   /** What this engine remembers of jobs. */
   remembersBy(remembered: () => Iterable<RememberedJob>): void;
   recovery(): Promise<QueueRecovery>;
-  /** Hands jobs over again, those that engines remember as well or without them. */
-  resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number }>;
+  /** Hands jobs over again, with or without those that engines remember as done. `undefined`: none are held back. */
+  resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number } | undefined>;
 }
 
 /** A job that runs on this engine, or that ended here. */

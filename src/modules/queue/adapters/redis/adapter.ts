@@ -162,7 +162,7 @@ export class RedisQueues implements QueueAdapter {
     const renew = async (): Promise<number> => {
       const [changed, leftMs, isHeldBack] = replies.listIn(await this.#run(RENEW_LEASE, engine, leaseMs));
       for (const queue of replies.listIn(changed)) this.#changed(replies.textIn(queue));
-      this.recovery.note(0, replies.numberIn(isHeldBack) === 1);
+      this.recovery.noteHeldBack(replies.numberIn(isHeldBack) === 1);
       return replies.numberIn(leftMs);
     };
     this.#lease = new Lease({ leaseMs, clock, renew });
@@ -236,7 +236,8 @@ export class RedisQueues implements QueueAdapter {
     const { clock } = this.#options;
     this.#sendUntilAnswered(send, (reply) => {
       const { number: change, isHeldBack, atMs } = replies.positionIn(reply);
-      this.recovery.note(change, isHeldBack, atMs);
+      this.recovery.noteHeldBack(isHeldBack);
+      this.recovery.noteChange(change, atMs);
       done(replies.readAdvanced(reply, this.#salt, clock.monotonicMs()));
     });
   };
@@ -285,7 +286,7 @@ export class RedisQueues implements QueueAdapter {
   /** Of `ENQUEUE`. */
   #answersIn(reply: replies.Reply): readonly replies.Reply[] {
     const [change, answers] = replies.listIn(reply);
-    this.recovery.note(replies.numberIn(change), this.recovery.trouble !== undefined);
+    this.recovery.noteChange(replies.numberIn(change));
     return replies.listIn(answers);
   }
 

@@ -83,7 +83,8 @@ return {period, whole(steps), whole(NOW), is_held_back, whole(math.max(0, missin
 
 /**
  * 1 engine, 2 whether this begins its report, jobs of which it knows more than this Redis might; of each: queue, seq,
- * time, how, and the token of its hand-over, if it runs. Those that this Redis would run again are kept.
+ * time, how, and the token of its hand-over, if it runs. Those that this Redis would run again are kept. → whether jobs
+ * are held back.
  */
 export const REMEMBER = redisScript(`${GOES_ON}${TRANSITIONS}
 if redis.call('HEXISTS', BASE .. 'store', 'held_back') == 0 then return 0 end
@@ -107,7 +108,7 @@ for at = 3, #ARGV, 5 do
   if is_here and is_held then redis.call('HSET', HELD, q .. ' ' .. seq, holder)
   elseif is_here then redis.call('HSET', AGAIN, q .. ' ' .. seq, how .. ' ' .. time .. ' ' .. ENGINE) end
 end
-return 0`);
+return 1`);
 
 /**
  * 1 the limit of listed jobs → since when jobs are held back, numbers missing, jobs in all; engines whose lease runs,

@@ -100,17 +100,20 @@ export class Timeline implements Recovery {
   }
 
   /** An answer with the number of its change; 0: it changed nothing. `atMs`: by the clock of Redis, if it says so. */
-  note(steps: number, isHeldBack: boolean, atMs = this.#position?.atMs ?? 0): void {
-    if (this.#isReporting || this.#position === undefined) return;
-    this.#setHeldBack(isHeldBack);
-    if (steps === 0) return;
+  noteChange(steps: number, atMs = this.#position?.atMs ?? 0): void {
+    if (this.#isReporting || this.#position === undefined || steps === 0) return;
     // It was emptied or restored without a restart.
     if (steps < this.#position.steps) void this.report(0).catch(() => {});
     else this.#position = { ...this.#position, steps, atMs };
   }
 
+  /** An answer that says whether jobs are held back. */
+  noteHeldBack(isHeldBack: boolean): void {
+    if (!this.#isReporting && this.#position !== undefined) this.#setHeldBack(isHeldBack);
+  }
+
   async recovery(): Promise<QueueRecovery> {
-    if (this.#isHeldBack) await this.#remember();
+    await this.#remember();
     const reply = await this.#options.run(RECOVERY, SHOWN_MAX);
     const [since, missing, jobs, engines, total, rows] = replies.listIn(reply);
     return {
@@ -126,10 +129,10 @@ export class Timeline implements Recovery {
     };
   }
 
-  async resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number }> {
+  async resume(remembered: 'discard' | 'run_again'): Promise<{ readonly discarded: number } | undefined> {
     const { run } = this.#options;
     let discarded = 0;
-    await this.#remember();
+    if (!(await this.#remember())) return undefined;
     if (remembered === 'discard') {
       for (let hasMore = true; hasMore; ) {
         const [count, more] = replies.listIn(await run(DISCARD_AGAIN, DISCARDED_PER_SCRIPT));
@@ -167,7 +170,8 @@ export class Timeline implements Recovery {
     const { clock, logger, resumed } = this.#options;
     this.#isHeldBack = isHeldBack;
     if (isHeldBack) {
-      logger.warn("The jobs of the queues are held back until you run 'svc queue recover'");
+      // The engine that noticed it has said more.
+      if (this.#missing === 0) logger.warn("The jobs of the queues are held back until you run 'svc queue recover'");
       const remember = (): void => void this.#remember().catch(() => {});
       this.#stopRemembering = clock.every(REMEMBER_MS, remember);
       remember();
@@ -179,17 +183,21 @@ export class Timeline implements Recovery {
     }
   }
 
-  /** Jobs that run now, and those that ended: the ones that this Redis would run again are kept there. */
-  async #remember(): Promise<void> {
+  /**
+   * Reports the jobs that run now and those that ended: the ones that this Redis would run again are kept there.
+   * Resolves with whether jobs are held back.
+   */
+  async #remember(): Promise<boolean> {
     const { run, engine } = this.#options;
+    if (replies.numberIn(await run(REMEMBER, engine, 1)) === 0) return false;
     const all = [...this.#remembered()].flatMap(({ id, isDone, token }) => {
       const receipt = readReceipt(id);
       if (receipt === undefined || receipt.salt !== this.#options.salt()) return [];
       return [[receipt.queue, receipt.seq, receipt.atMs, isDone ? 'done' : 'running', token]];
     });
-    for (let at = 0; at === 0 || at < all.length; at += REMEMBERED_PER_SCRIPT) {
-      const part = all.slice(at, at + REMEMBERED_PER_SCRIPT).flat();
-      await run(REMEMBER, engine, at === 0 ? 1 : 0, ...part);
+    for (let at = 0; at < all.length; at += REMEMBERED_PER_SCRIPT) {
+      await run(REMEMBER, engine, 0, ...all.slice(at, at + REMEMBERED_PER_SCRIPT).flat());
     }
+    return true;
   }
 }
