@@ -29,12 +29,19 @@ describe.skipIf(!hasChromium || NO_REDIS_SERVER !== undefined)('Queues', () => {
     await redis?.[Symbol.asyncDispose]();
   });
 
+  async function jobs(state?: 'waiting_for_worker'): Promise<unknown[]> {
+    const filter = state === undefined ? {} : { state };
+    const { result } = await worker.call('engine::queue::jobs', { queue: 'mail', ...filter });
+    return (result as { items: unknown[] }).items;
+  }
+
   test('[QUE-6] say that jobs are held back, and with which command they continue, until they do', async () => {
     const ran: unknown[] = [];
     await worker.call('late', 1, { action: { type: 'enqueue', queue: 'mail' } });
+    await waitFor('it waits for its function', async () => (await jobs('waiting_for_worker')).length === 1);
     redis.backUp();
     await worker.serve('late', (data) => ran.push(data));
-    await waitFor('it has run', () => ran.length === 1);
+    await waitFor('it is done', async () => ran.length === 1 && (await jobs()).length === 0);
     await redis.goBack();
     await using browser = await launchChromium();
     await using opened = await openConsole(browser, `${scene.url}/queues`);
