@@ -10,7 +10,7 @@ import type { Bucket } from '../effects/nats/bucket.ts';
 import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
 import { StartFailure } from '../effects/start-failure.ts';
-import type { RouterContext } from '../router/context.ts';
+import type { RouterContext, WorkerEntry } from '../router/context.ts';
 import { Identity } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
 import { SharedReservations } from './shared-reservations.ts';
@@ -23,12 +23,27 @@ export interface ClusterOptions {
   readonly prefix: string;
   readonly zone: string | undefined;
   readonly version: string;
-  /** What this engine has to have in common with the others, as it is configured now. */
-  readonly shared: () => SharedConfiguration;
+  /** Where the process has several routers. */
+  readonly routers?: RoutersOfProcess | undefined;
+  /** What this engine has to have in common with the others, as it is configured now; the first router says so. */
+  readonly shared?: (() => SharedConfiguration) | undefined;
+}
+
+/** Each router of a process is a member, and to people they are one engine. */
+export interface RoutersOfProcess {
+  /** An id of the process. */
+  readonly process: string;
+  /** This is not the first router. */
+  readonly isFurther: boolean;
+  /** This router has that id in the cluster from now on. */
+  becameMember(memberId: string): void;
+  /** A registration of this router has its order among all of the cluster. */
+  ordered(entry: string): void;
 }
 
 const ENTRY_BYTES_MAX = 64 * 1024;
 const RESTART_MS = 500;
+const MEMBER_TEXT = 'The engine is a member of the cluster';
 /** No engine has such an id. */
 const MARK_KEY = 'cluster.marks';
 
@@ -62,7 +77,7 @@ export class Cluster {
 
   /** Resolves when the engine is a member and knows the others. Rejects with a `StartFailure`. */
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const { context, nats: natsOptions, prefix } = options;
+    const { context, nats: natsOptions, prefix, routers } = options;
     const { clock, logger } = context;
     const nats = await NatsConnection.open({
       ...natsOptions,
@@ -71,15 +86,16 @@ export class Cluster {
     try {
       const engines = await nats.bucket(`${prefix}_engines`);
       const registrations = await nats.bucket(`${prefix}_registry`);
-      const reservations = new SharedReservations(registrations, context);
+      // The first router writes the names that all of them reserve.
+      const reservations = new SharedReservations(registrations, context, routers?.isFurther !== true);
       const cluster = new Cluster(options, { nats, engines, registrations, reservations });
       // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
-      if (context.settings.markKey === undefined) {
+      if (context.settings.markKey === undefined && routers?.isFurther !== true) {
         const agree = () => registrations.agree(MARK_KEY, context.quietTraces.key);
         context.quietTraces.adopt(await nats.retry('The engines cannot agree on a key for marks', agree));
       }
       await nats.retry('The engine cannot become a member of the cluster', () => cluster.#begin());
-      const refusal = await cluster.#contradiction();
+      const refusal = routers?.isFurther === true ? undefined : await cluster.#contradiction();
       if (refusal === undefined) return cluster;
       await cluster.close();
       throw new StartFailure(78, refusal);
@@ -128,7 +144,8 @@ export class Cluster {
   }
 
   *#differences() {
-    const own = this.#options.shared();
+    const own = this.#options.shared?.();
+    if (own === undefined) return;
     for (const [id, { engine, facts }] of this.#identity?.known ?? []) {
       const { address, shared } = facts;
       if (shared !== undefined) yield { id, address, isUp: engine.isUp, differences: differencesOf(own, shared) };
@@ -196,7 +213,7 @@ export class Cluster {
   }
 
   async #begin(): Promise<void> {
-    const { context, prefix, version, zone, shared } = this.#options;
+    const { context, prefix, version, zone, shared, routers } = this.#options;
     const { clock, random, logger } = context;
     const { nats, engines, registrations, reservations } = this.#parts;
     const engineId = random.key();
@@ -210,10 +227,13 @@ export class Cluster {
       entryBytesMax: entryBytesMax(nats),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
       facts: () => ({
-        ...{ version, address: this.#address, shared: shared() },
+        ...{ version, address: this.#address },
+        ...(shared !== undefined && { shared: shared() }),
         ...(zone !== undefined && { zone }),
+        ...(routers !== undefined && { process: routers.process, ...(routers.isFurther && { is_further: true }) }),
         ...(context.channels.home !== undefined && { channels: context.channels.home }),
       }),
+      ordered: routers && ((entry) => routers.ordered(entry)),
       lost: (reason) => {
         if (this.#identity === identity) this.#lost(identity, reason);
         else loseEarly(reason);
@@ -230,9 +250,10 @@ export class Cluster {
     if (this.#isStopped) return identity.stop();
     this.#identity = identity;
     context.engineId = engineId;
+    routers?.becameMember(engineId);
     this.#former?.forget();
     this.#former = undefined;
-    logger.info('The engine is a member of the cluster', { engine: engineId, nats: nats.address });
+    if (routers?.isFurther !== true) logger.info(MEMBER_TEXT, { engine: engineId, nats: nats.address });
   }
 
   #lost(identity: Identity, reason: string): void {
@@ -263,23 +284,42 @@ export class Cluster {
     const { context, version, zone } = this.#options;
     let functions = 0;
     for (const entry of context.functions.all()) {
-      if (entry.kind === 'worker' && entry.executors.length > 0) functions++;
+      if (entry.kind === 'worker' && isOfThisProcess(entry)) functions++;
     }
     return {
       ...{ id: this.#identity?.engineId ?? '', address: this.#address, version, zone: zone ?? null },
-      ...{ status: 'here', functions, calls: context.calls.openCount },
+      ...{ status: 'here', functions, calls: context.calls.processCount },
+      ...routersOf(1 + context.otherRouters.size),
     };
   }
 
   #others(): ClusterEngine[] {
-    return [...((this.#identity ?? this.#former)?.known.values() ?? [])].map(({ engine, facts }) => ({
-      id: engine.id,
-      address: facts.address,
-      version: facts.version,
-      zone: facts.zone ?? null,
-      status: engine.isUp ? (engine.isDraining ? 'draining' : 'up') : 'unreachable',
-      functions: engine.functions.size,
-      calls: engine.callsInFlight,
-    }));
+    const known = [...((this.#identity ?? this.#former)?.known.values() ?? [])];
+    const firsts = known.filter(({ engine }) => !engine.isFurther);
+    return firsts.map(({ engine: first, facts }) => {
+      const routers = [
+        first,
+        ...known.map(({ engine }) => engine).filter((one) => one !== first && one.first === first),
+      ];
+      const isUp = routers.every((router) => router.isUp);
+      return {
+        id: first.id,
+        address: facts.address,
+        version: facts.version,
+        zone: facts.zone ?? null,
+        status: isUp ? (routers.some(({ isDraining }) => isDraining) ? 'draining' : 'up') : 'unreachable',
+        functions: new Set(routers.flatMap(({ functions }) => [...functions])).size,
+        calls: routers.reduce((sum, { callsInFlight }) => sum + callsInFlight, 0),
+        ...routersOf(routers.length),
+      };
+    });
   }
+}
+
+function isOfThisProcess({ executors, remotes }: WorkerEntry): boolean {
+  return executors.length > 0 || remotes.some(({ engine }) => engine.isRouter);
+}
+
+function routersOf(routers: number): Pick<ClusterEngine, 'routers'> {
+  return routers > 1 ? { routers } : {};
 }

@@ -27,6 +27,8 @@ export interface IdentityOptions {
   readonly entryBytesMax: number;
   readonly carrier: Carrier & { close(): void };
   readonly facts: () => EngineFacts;
+  /** A registration has its order among all of the cluster. */
+  readonly ordered?: ((entry: string) => void) | undefined;
   readonly lost: (reason: string) => void;
 }
 
@@ -71,7 +73,7 @@ export class Identity {
 
   /** Resolves when all engines and functions that are there are known. */
   async start(): Promise<void> {
-    const { context, engineId, registrations, reservations, entryBytesMax } = this.#options;
+    const { context, engineId, registrations, reservations, entryBytesMax, ordered } = this.#options;
     // A watch reports that it is complete with the last value that is there.
     await registrations.put(`${engineId}.e`, '{}');
     await new Promise<void>((resolve) => {
@@ -90,7 +92,10 @@ export class Identity {
       });
     });
     await this.#membership.start();
-    this.#publisher = new Publisher({ engineId, bucket: registrations, context, bytesMax: entryBytesMax });
+    this.#publisher = new Publisher({
+      ...{ engineId, bucket: registrations, context, bytesMax: entryBytesMax },
+      ...(ordered !== undefined && { ordered }),
+    });
   }
 
   get trouble(): string | undefined {
@@ -139,25 +144,46 @@ export class Identity {
 
   #came(id: string, facts: EngineFacts): void {
     const { context, carrier } = this.#options;
+    // Routers of this process have lines to each other.
+    if (facts.process !== undefined && facts.process === this.#options.facts().process) return;
     const engine = new RemoteEngine(id, facts.zone, context.compact);
+    engine.isFurther = facts.is_further === true;
     const { events, home } = this.#linkEvents(engine);
     const removeHome = facts.channels === undefined ? () => {} : context.channels.addHome(facts.channels, home);
     this.known.set(id, { engine, facts, removeHome });
     context.remoteEngines.add(engine);
-    context.logger.info('An engine has joined the cluster', { engine: id, address: facts.address });
+    this.#nameProcess(facts.process);
+    this.#report('joined', engine, facts);
     engine.attach(carrier.connect(id, events));
     this.#copy.engineCame(engine);
   }
 
   #left(id: string): void {
     const known = this.known.get(id);
+    this.#copy.engineLeft(id);
     if (known === undefined) return;
     this.known.delete(id);
-    this.#options.context.logger.info('An engine has left the cluster', { engine: id, address: known.facts.address });
-    this.#copy.engineLeft(id);
+    const { engine, facts } = known;
+    this.#nameProcess(facts.process);
+    this.#report('left', engine, facts);
     known.removeHome();
-    this.#options.context.remoteEngines.delete(known.engine);
+    this.#options.context.remoteEngines.delete(engine);
     this.#options.carrier.disconnect(id);
+  }
+
+  /** Logged once for each pair of processes. */
+  #report(what: 'joined' | 'left', engine: RemoteEngine, { address }: EngineFacts): void {
+    const { context, facts } = this.#options;
+    if (engine.isFurther || facts().is_further === true) return;
+    context.logger.info(`An engine has ${what} the cluster`, { engine: engine.id, address });
+  }
+
+  /** The id of a process is that of its first router. */
+  #nameProcess(process: string | undefined): void {
+    if (process === undefined) return;
+    const routers = [...this.known.values()].filter(({ facts }) => facts.process === process);
+    const first = routers.find(({ engine }) => !engine.isFurther)?.engine;
+    for (const { engine } of routers) engine.first = first;
   }
 
   /** Queues look again which jobs they can run. */

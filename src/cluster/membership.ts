@@ -23,6 +23,10 @@ export interface EngineFacts {
   readonly zone?: string;
   /** What the ids of its channels end with. Absent: it passes no channels on. */
   readonly channels?: string;
+  /** The process, where it has several routers: each of them is a member. */
+  readonly process?: string;
+  /** It is not the first router of its process, which answers for all of them. */
+  readonly is_further?: true;
   /** Absent in the key of an engine that does not know it yet. */
   readonly shared?: SharedConfiguration;
 }

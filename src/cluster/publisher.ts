@@ -15,6 +15,7 @@ import { Session } from '../router/session/session.ts';
 import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
 import type { FunctionValue, ShownFunction, TriggerTypeValue, TriggerValue } from './entry-values.ts';
+import { isProvisional } from './provisional-order.ts';
 
 export interface PublisherOptions {
   readonly engineId: string;
@@ -24,6 +25,8 @@ export interface PublisherOptions {
   readonly bytesMax: number;
   /** For routers of one process. */
   readonly isImmediate?: boolean;
+  /** An entry has its order among all of the cluster: other routers of the process compare by it, too. */
+  readonly ordered?: (entry: string) => void;
 }
 
 /** The letters of the kinds in keys. */
@@ -51,11 +54,9 @@ export class Publisher {
       written: (entry, revision) => this.#written(entry, revision),
     });
     this.#writer = writer;
-    functions.onWorkersChanged = (id) => writer.note(`${FUNCTION}.${id}`);
-    triggers.onBindingChanged = ({ id, owner }) => {
-      if (!(owner instanceof RemoteOwner)) writer.note(`${TRIGGER}.${id}`);
-    };
-    triggers.onTypeChanged = (id) => writer.note(`${TRIGGER_TYPE}.${id}`);
+    functions.workerListeners.add(this.#functionChanged);
+    triggers.bindingListeners.add(this.#bindingChanged);
+    triggers.typeListeners.add(this.#typeChanged);
     for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
     for (const { id, kind } of functions.all()) if (kind === 'worker') writer.note(`${FUNCTION}.${id}`);
     for (const { id } of triggers.bindings()) writer.note(`${TRIGGER}.${id}`);
@@ -63,11 +64,22 @@ export class Publisher {
 
   stop(): void {
     const { functions, triggers } = this.#options.context;
-    functions.onWorkersChanged = undefined;
-    triggers.onBindingChanged = undefined;
-    triggers.onTypeChanged = undefined;
+    functions.workerListeners.delete(this.#functionChanged);
+    triggers.bindingListeners.delete(this.#bindingChanged);
+    triggers.typeListeners.delete(this.#typeChanged);
     this.#writer.stop();
   }
+
+  /** The entry may have changed. */
+  note(entry: string): void {
+    this.#writer.note(entry);
+  }
+
+  readonly #functionChanged = (id: string): void => this.note(`${FUNCTION}.${id}`);
+  readonly #typeChanged = (id: string): void => this.note(`${TRIGGER_TYPE}.${id}`);
+  readonly #bindingChanged = ({ id, owner }: Binding): void => {
+    if (!(owner instanceof RemoteOwner)) this.note(`${TRIGGER}.${id}`);
+  };
 
   /** `undefined`: other engines do not see it. */
   #valueOf(entry: string): string | undefined {
@@ -135,7 +147,10 @@ export class Publisher {
 
   /** A registration keeps its order when it is written again, also by the next identity of the engine. */
   #orderOf(entry: string, registration: { order?: number | undefined }): { first?: number } {
-    if (registration.order !== undefined) return { first: registration.order };
+    const { order } = registration;
+    // Among the routers of its process it has one before.
+    const hasOrder = order !== undefined && (this.#options.isImmediate === true || !isProvisional(order));
+    if (hasOrder) return { first: order };
     this.#unordered.set(entry, registration);
     return {};
   }
@@ -145,7 +160,8 @@ export class Publisher {
     if (registration === undefined) return;
     this.#unordered.delete(entry);
     registration.order = revision;
-    const { context } = this.#options;
+    const { context, ordered } = this.#options;
+    ordered?.(entry);
     const id = entry.slice(2);
     if (entry.startsWith(FUNCTION)) return withdrawDuplicate(context, id);
     if (entry.startsWith(TRIGGER_TYPE)) return withdrawOlderType(context, id);

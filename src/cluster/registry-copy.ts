@@ -9,11 +9,12 @@ import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import type { Binding } from '../router/builtin.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
-import { bind, refusedTrigger, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
+import { bind, refusedTrigger, reordered, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
 import type { ShownFunction, TriggerValue } from './entry-values.ts';
 
 type Registration =
@@ -130,6 +131,11 @@ export class RegistryCopy implements BucketWatch {
 
   #bind(engine: RemoteEngine, id: string, value: TriggerValue, order: number): void {
     const owner = this.#ownerOf(engine, value);
+    const known = this.#context.triggers.binding(owner.idOf(id));
+    if (known?.owner === owner && isSame(known, value)) {
+      known.order = order;
+      return reordered(this.#context, known);
+    }
     owner.triggers.add(owner.idOf(id));
     const { binding, refusal } = bind(this.#context, {
       id: owner.idOf(id),
@@ -153,6 +159,12 @@ export class RegistryCopy implements BucketWatch {
     ofEngine.set(workerId, owner);
     return owner;
   }
+}
+
+/** It has got another order, and is the same otherwise. */
+function isSame(binding: Binding, { type, function_id, config, metadata }: TriggerValue): boolean {
+  const isSameTarget = binding.type === type && binding.functionId === function_id;
+  return isSameTarget && binding.config === rawOf(config) && binding.metadata === rawOrNone(metadata);
 }
 
 /** `undefined`: not an entry that this version knows. */

@@ -26,15 +26,17 @@ export class SharedReservations {
   readonly #writer: BucketWriter;
   /** Those whose key holds a digest, by key: their end names no text. */
   readonly #digested = new Map<string, Reservation>();
-  readonly #stopListening: () => void;
+  #stopListening = (): void => {};
 
-  constructor(bucket: Bucket, context: RouterContext) {
+  /** `isWriter`: of the routers of a process one writes. */
+  constructor(bucket: Bucket, context: RouterContext, isWriter: boolean) {
     const { reservations, clock } = context;
     this.#context = context;
     this.#writer = new BucketWriter({
       ...{ bucket, clock, keyOf },
       wantedOf: (entry) => (reservations.has(...read(entry)) ? textFor(entry) : undefined),
     });
+    if (!isWriter) return;
     this.#stopListening = reservations.onChange((change) => this.#writer.note(entryOf(change)));
     for (const reservation of reservations.all()) this.#writer.note(entryOf(reservation));
   }

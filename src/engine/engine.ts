@@ -33,6 +33,7 @@ import { selectTransport } from '../transport/select-transport.ts';
 import { FlushQueue } from '../transport/send-queue.ts';
 import { loadUws } from '../transport/uws/uws-library.ts';
 import { buildContext } from './build-context.ts';
+import { sharedConfiguration } from './cluster-checks.ts';
 import { drainRouter } from './drain.ts';
 import { joinCluster, startInCluster } from './join-cluster.ts';
 import { listModules, ModuleSet } from './module-set.ts';
@@ -93,7 +94,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const { config, logger, poolThreads = POOL_THREADS_DEFAULT } = options;
   const version = engineVersion();
   assertSafeToStart(config);
-  const threads = routersOf(config, options.threads);
+  const threads = routersOf(options.threads);
   const filesMax = openFilesMax();
   const { transport, warnings } = await chooseTransport(options.clock ?? systemClock);
   const pool = createPool(poolThreads);
@@ -110,7 +111,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     isAtEase: options.gauge !== undefined,
   });
   modules.others = further;
-  const cluster = await joinCluster(() => configuration.loaded, context, version);
+  const shared = () => sharedConfiguration(configuration.loaded);
+  const cluster = await joinCluster(config.settings, shared, context, version, further.ofProcess);
   const moduleContext: ModuleContext = {
     ...{ router: new RouterPort(context), connections: router, stores, transport },
     settings: { ...moduleSettings(config, filesMax), portSharing: threads > 1 ? 'first' : undefined },

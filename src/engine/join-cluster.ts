@@ -1,28 +1,28 @@
 // How the engine becomes one of several that act as one, where the configuration names `cluster`.
 
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, RoutersOfProcess } from '../cluster/cluster.ts';
 import { natsOf } from '../config/cluster-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
-import { sharedConfiguration } from './cluster-checks.ts';
 import type { ModuleSet } from './module-set.ts';
 import { StartError } from './start-checks.ts';
 
 /** Resolves when the engine is a member and knows the others; at once where the configuration names no cluster. */
 export async function joinCluster(
-  loaded: () => LoadedConfig,
+  { cluster }: LoadedConfig['settings'],
+  shared: (() => SharedConfiguration) | undefined,
   context: RouterContext,
   version: string,
+  routers?: RoutersOfProcess,
 ): Promise<Cluster | undefined> {
-  const { cluster } = loaded().settings;
   if (cluster === undefined) return undefined;
   // The client of NATS is loaded only here.
   const { Cluster: Joined } = await import('../cluster/cluster.ts');
-  const nats = natsOf(cluster);
+  const { prefix, zone } = cluster;
   try {
-    const shared = () => sharedConfiguration(loaded());
-    return await Joined.start({ context, nats, prefix: cluster.prefix, zone: cluster.zone, version, shared });
+    return await Joined.start({ context, nats: natsOf(cluster), prefix, zone, version, shared, routers });
   } catch (error) {
     throw error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
   }
@@ -40,7 +40,7 @@ export function beginMoves(cluster: Cluster | undefined, { functions }: RouterCo
     for (const entry of functions.all()) {
       if (entry.kind !== 'worker' || entry.executors.every(({ access }) => access !== undefined)) continue;
       const isElsewhere = ({ engine, trust }: (typeof entry.remotes)[number]) =>
-        trust === 'trusted' && engine.isUp && !engine.isDraining;
+        trust === 'trusted' && !engine.isRouter && engine.isUp && !engine.isDraining;
       if (!entry.remotes.some(isElsewhere)) return false;
     }
     return true;

@@ -101,13 +101,16 @@ export interface RouterLoad {
   readonly connections: number;
   readonly callsInFlight: number;
   readonly pressure: RouterPressure;
+  /** Why it cannot reach other engines of the cluster. */
+  readonly clusterTrouble?: string;
 }
 
 export type RouterPressure = Pick<Pressure, 'level' | 'name' | 'cause'>;
 
-export function loadOf({ sessions, calls, pressure }: RouterContext): RouterLoad {
+export function loadOf({ sessions, calls, pressure }: RouterContext, clusterTrouble?: string): RouterLoad {
   const { level, name, cause } = pressure;
-  return { connections: sessions.size, callsInFlight: calls.openCount, pressure: { level, name, cause } };
+  const load = { connections: sessions.size, callsInFlight: calls.openCount, pressure: { level, name, cause } };
+  return clusterTrouble === undefined ? load : { ...load, clusterTrouble };
 }
 
 export interface RouterContext {

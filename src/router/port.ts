@@ -122,8 +122,8 @@ export class RouterPort {
 
   /** Whether a worker of this engine offers functions. */
   get hasWorkers(): boolean {
-    for (const { functions } of this.#context.sessions.values()) if (functions.size > 0) return true;
-    return false;
+    const { sessions, otherRouters } = this.#context;
+    return [...sessions.values(), ...otherRouters].some(({ functions }) => functions.size > 0);
   }
 
   /** Pipes for bytes and text next to the calls. */

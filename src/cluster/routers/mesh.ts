@@ -15,6 +15,8 @@ import { RemoteOwner } from '../../router/remote/remote-owner.ts';
 import { RunPlace } from '../../router/remote/run-place.ts';
 import { ServeFrames } from '../../router/remote/serve-frames.ts';
 import { adoptVerdict, noteVerdict } from '../../router/triggers/triggers.ts';
+import type { RoutersOfProcess } from '../cluster.ts';
+import { provisionalOrder } from '../provisional-order.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';
@@ -59,6 +61,8 @@ export class RouterMesh {
   #turn = 0;
   #turns: { readonly number: number; readonly awaited: Set<Peer>; readonly thens: readonly (() => void)[] }[] = [];
   #newest: (() => void)[] | undefined;
+  /** The id of this router in the cluster. */
+  #memberId: string | undefined;
 
   constructor(options: RouterMeshOptions) {
     const { context, ownId, lines, order, fail } = options;
@@ -107,6 +111,20 @@ export class RouterMesh {
     for (const { id } of functions) ownPlaces.set(id, place);
   }
 
+  /** What makes this router a member of a cluster. */
+  get asMember(): RoutersOfProcess {
+    const { ownId, homeId } = this.#options;
+    return {
+      process: homeId,
+      isFurther: ownId !== homeId,
+      becameMember: (id) => {
+        this.#memberId = id;
+        this.#sayAll({ kind: 'member', id });
+      },
+      ordered: (entry) => this.#publisher.note(entry),
+    };
+  }
+
   /** On the first router: its modules offer something else. */
   modulesChanged(): void {
     const text = rawJson(ownModules(this.#options.context));
@@ -146,6 +164,7 @@ export class RouterMesh {
     const { context } = this.#options;
     peer.engine.sessionChanged();
     this.#say(peer, { kind: 'hello', channels: context.channels.home ?? '' });
+    if (this.#memberId !== undefined) this.#say(peer, { kind: 'member', id: this.#memberId });
     for (const [key, { value, revision }] of this.#entries) this.#sendEntry(peer, key, value, revision);
     if (this.#sentModules !== '') peer.engine.sendControl(asRawJson(this.#sentModules));
     this.#copy.engineUp(peer.engine);
@@ -178,6 +197,8 @@ export class RouterMesh {
       case 'seen':
         peer.seen = message.entries;
         return this.#resume();
+      case 'member':
+        return peer.engine.becameMember(message.id);
       case 'turn':
         return this.#takeTurn(peer, message);
       case 'worker':
@@ -239,7 +260,7 @@ export class RouterMesh {
   }
 
   #nextRevision(): number {
-    return Atomics.add(this.#order, 0, 1) + 1;
+    return provisionalOrder(Atomics.add(this.#order, 0, 1) + 1);
   }
 
   #sendEntry(peer: Peer, key: string, value: string | undefined, revision: number): void {

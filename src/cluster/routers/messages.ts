@@ -4,6 +4,7 @@ import type { ReservedKind } from '../../core/access/reservations.ts';
 
 export type RouterMessage =
   | RouterHello
+  | RouterMember
   | RouterEntry
   | RouterSeen
   | RouterTurn
@@ -18,6 +19,12 @@ export interface RouterHello {
   readonly kind: 'hello';
   /** What the ids of its channels end with. */
   readonly channels: string;
+}
+
+/** The router that sends it has that id in the cluster from now on. */
+export interface RouterMember {
+  readonly kind: 'member';
+  readonly id: string;
 }
 
 /** A registration on the router that sends it, as a bucket would report it. */

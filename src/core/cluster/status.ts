@@ -12,6 +12,8 @@ export interface ClusterEngine {
   readonly functions: number;
   /** Calls in flight on it, as it last reported. */
   readonly calls: number;
+  /** Router threads of its process, if there are several. */
+  readonly routers?: number;
 }
 
 export interface ClusterStatus {

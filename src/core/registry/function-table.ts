@@ -75,7 +75,7 @@ export class FunctionTable<E extends Executor, B, R = never> {
   readonly #entries = new Map<string, FunctionEntry<E, B, R>>();
   readonly #balanceOf: (functionId: string) => Balance;
   /** Called with the id when workers of this engine registered or withdrew a function. */
-  onWorkersChanged: ((functionId: string) => void) | undefined = undefined;
+  readonly workerListeners = new Set<(functionId: string) => void>();
   #version = 0;
 
   constructor(balanceOf: (functionId: string) => Balance) {
@@ -127,7 +127,7 @@ export class FunctionTable<E extends Executor, B, R = never> {
       const workers = this.#addEntry(id);
       workers.executors.push(executor);
       workers.specs.push(spec);
-      this.onWorkersChanged?.(id);
+      this.#workersChanged(id);
       return { ok: true, isNew: true };
     }
     if (entry.kind === 'builtin') return { ok: false, reason: `'${id}' is provided by the module ${entry.module}` };
@@ -140,7 +140,7 @@ export class FunctionTable<E extends Executor, B, R = never> {
     }
     entry.executors.push(executor);
     entry.specs.push(spec);
-    this.onWorkersChanged?.(id);
+    this.#workersChanged(id);
     return { ok: true, isNew: false };
   }
 
@@ -154,7 +154,7 @@ export class FunctionTable<E extends Executor, B, R = never> {
     entry.executors.splice(index, 1);
     entry.specs.splice(index, 1);
     entry.next = 0;
-    this.onWorkersChanged?.(id);
+    this.#workersChanged(id);
     return this.#endIfUnreachable(entry);
   }
 
@@ -175,6 +175,10 @@ export class FunctionTable<E extends Executor, B, R = never> {
     if (entry?.kind !== 'worker' || !this.#dropRemote(entry, engine)) return false;
     this.#version++;
     return this.#endIfUnreachable(entry);
+  }
+
+  #workersChanged(id: string): void {
+    for (const listener of this.workerListeners) listener(id);
   }
 
   #dropRemote({ remotes }: WorkerFunction<E, R>, engine: R): boolean {

@@ -38,7 +38,8 @@ export interface TriggerType<E extends Executor, M> {
 
 /** Another engine of the cluster whose worker provides a type. It hands the bindings to that worker. */
 export interface ProvidingEngine {
-  readonly id: string;
+  /** The id of the engine that people see. */
+  readonly shownId: string;
   /** It is another router of this process. */
   readonly isRouter?: boolean;
 }
@@ -81,9 +82,9 @@ export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId'
 
 export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** Called when a trigger was added, removed, or judged. */
-  onBindingChanged: ((binding: TriggerBinding<O>) => void) | undefined = undefined;
+  readonly bindingListeners = new Set<(binding: TriggerBinding<O>) => void>();
   /** Called with the id when a worker of this engine began or ceased to provide a type. */
-  onTypeChanged: ((id: string) => void) | undefined = undefined;
+  readonly typeListeners = new Set<(id: string) => void>();
   readonly #types = new Map<string, TriggerType<E, M>>();
   readonly #remoteTypes = new Map<string, RemoteType[]>();
   readonly #bindings = new Map<string, TriggerBinding<O>>();
@@ -132,7 +133,7 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     if (this.#types.get(id)?.provider.kind === 'module') return false;
     this.#types.set(id, { id, spec, provider: { kind: 'worker', executor } });
     this.#version++;
-    this.onTypeChanged?.(id);
+    this.#typeChanged(id);
     return true;
   }
 
@@ -194,7 +195,7 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
       binding.state = 'parked';
       binding.error = undefined;
     }
-    this.onTypeChanged?.(id);
+    this.#typeChanged(id);
     this.#provideRemotely(id);
   }
 
@@ -235,14 +236,22 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     this.#byType.add(added.type, added);
     this.#byFunction.add(added.functionId, added);
     this.#byOwner.add(added.owner, added);
-    this.onBindingChanged?.(added);
+    this.#bindingChanged(added);
     return { added, replaced };
   }
 
   remove(binding: TriggerBinding<O>): void {
     this.#version++;
     this.#detach(binding);
-    this.onBindingChanged?.(binding);
+    this.#bindingChanged(binding);
+  }
+
+  #typeChanged(id: string): void {
+    for (const listener of this.typeListeners) listener(id);
+  }
+
+  #bindingChanged(binding: TriggerBinding<O>): void {
+    for (const listener of this.bindingListeners) listener(binding);
   }
 
   #detach(binding: TriggerBinding<O>): void {

@@ -3,6 +3,7 @@
 
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Cluster } from '../../cluster/cluster.ts';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import { ProcessCounts } from '../../core/limits/process-counts.ts';
@@ -42,7 +43,8 @@ import { ListenError } from '../../transport/transport.ts';
 import { loadUws } from '../../transport/uws/uws-library.ts';
 import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
-import { moduleSettings } from '../start-checks.ts';
+import { joinCluster } from '../join-cluster.ts';
+import { moduleSettings, StartError } from '../start-checks.ts';
 import type {
   FiredTrigger,
   FromRouterThread,
@@ -83,6 +85,7 @@ class RouterOnThread {
   readonly #streams = new HomeStreams((message) => say({ kind: 'streams', message }));
   #modules: OwnModule[] = [];
   #stateStore: StoreClient | undefined;
+  #cluster: Cluster | undefined;
   /** By the number of the question. */
   readonly #prepared = new Map<number, () => void>();
   #endDrain = (): void => {};
@@ -186,6 +189,8 @@ class RouterOnThread {
 
   async #listen(ports: readonly number[]): Promise<void> {
     try {
+      const { settings } = this.#data;
+      this.#cluster = await joinCluster(settings, undefined, this.#context, engineVersion(), this.#mesh.asMember);
       for (const [at, { name, nth, config }] of this.#data.modules.entries()) {
         const definition = MODULES.find(({ declaration }) => declaration.name === name);
         const port = ports[at];
@@ -202,8 +207,7 @@ class RouterOnThread {
       say({ kind: 'listening' });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const exitCode = error instanceof ListenError ? 7 : error instanceof StartFailure ? error.exitCode : 70;
-      say({ kind: 'failed', exitCode, message });
+      say({ kind: 'failed', exitCode: exitCodeOf(error), message });
     }
   }
 
@@ -246,7 +250,8 @@ class RouterOnThread {
       drain: () => this.#modules.forEach(({ module }) => module.drain()),
       stop: () => this.#modules.forEach(({ module }) => module.stop()),
     };
-    await drainRouter(this.#context, modules, timeoutMs, undefined, () => ended);
+    await drainRouter(this.#context, modules, timeoutMs, this.#cluster, () => ended);
+    await this.#cluster?.close();
     this.#collector.flush();
     this.#count();
     say({ kind: 'drained' });
@@ -275,7 +280,8 @@ class RouterOnThread {
   #count(): void {
     const fired = this.#firedSince(this.#firedUpToMs);
     this.#firedUpToMs = fired.reduce((newest, { atMs }) => Math.max(newest, atMs), this.#firedUpToMs);
-    say({ kind: 'counted', counts: this.#context.counters.snapshot(), load: loadOf(this.#context), fired });
+    const load = loadOf(this.#context, this.#cluster?.trouble);
+    say({ kind: 'counted', counts: this.#context.counters.snapshot(), load, fired });
   }
 
   /** Lists of triggers are those of the first router. */
@@ -291,6 +297,11 @@ class RouterOnThread {
   #withoutStart(module: EngineModule): EngineModule {
     return { ...module, start: async () => {} };
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof ListenError) return 7;
+  return error instanceof StartFailure || error instanceof StartError ? error.exitCode : 70;
 }
 
 function isSame(one: ModuleKey, other: ModuleKey): boolean {

@@ -3,6 +3,7 @@
 // Invariant: there is no half engine. A router thread that ends before it was asked to ends the process.
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { RoutersOfProcess } from '../../cluster/cluster.ts';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -64,6 +65,8 @@ export class RouterThreads {
   readonly #options: RouterThreadsOptions;
   readonly #mesh: RouterMesh;
   readonly #threads: RouterThread[];
+  /** The first router as a member of a cluster. */
+  readonly ofProcess: RoutersOfProcess;
   readonly #closed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
   constructor(options: RouterThreadsOptions) {
@@ -79,6 +82,7 @@ export class RouterThreads {
       .slice(1)
       .map((ownId, at) => new RouterThread(options, at + 1, { ...shared, ownId }, lines[at + 1] ?? []));
     this.#mesh = new RouterMesh({ ...shared, context, ownId: homeId, lines: lines[0] ?? [], fail });
+    this.ofProcess = this.#mesh.asMember;
   }
 
   /** The modules of the first router have started: the others know them, and listen where it listens. */

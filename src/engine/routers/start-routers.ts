@@ -1,26 +1,21 @@
 // How the engine starts further routers, where the configuration has several threads. With one router none of the code
 // of the others is loaded.
 
-import type { LoadedConfig } from '../../config/load.ts';
+import type { RoutersOfProcess } from '../../cluster/cluster.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
 import type { Taps } from '../../modules/taps.ts';
 import type { ModulesElsewhere } from '../module-set.ts';
-import { StartError } from '../start-checks.ts';
 import type { RouterThreadsOptions } from './router-threads.ts';
 
-/** How many routers the process can have. Throws where several cannot be combined with the configuration. */
-export function routersOf(config: LoadedConfig, threads: number): number {
-  if (threads === 1) return 1;
-  if (config.settings.cluster !== undefined) {
-    const text = `threads is ${threads}, and the configuration names cluster`;
-    throw new StartError(78, `${text}: an engine of a cluster has one router. Set threads: 1`);
-  }
-  // Elsewhere no two threads can listen on one port.
+/** How many routers the process can have: elsewhere no two threads can listen on one port. */
+export function routersOf(threads: number): number {
   return process.platform === 'linux' ? threads : 1;
 }
 
 export interface FurtherRouters extends ModulesElsewhere {
+  /** Where the process has several: its first router as a member of a cluster. */
+  readonly ofProcess?: RoutersOfProcess;
   /** Resolves with the reason when one of them has ended. */
   readonly failed: Promise<string>;
   /** Starts the modules of the first router, and then has the others listen where it listens. */
@@ -50,6 +45,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
   taps.noteGaugesOfOthers = (gauges) => further.noteGauges(gauges);
   return {
     failed,
+    ofProcess: further.ofProcess,
     async start(startModules, listeners) {
       try {
         await startModules();

@@ -17,9 +17,10 @@ export function clusterStatus({ cluster }: ModuleContext): BuiltinDefinition {
 }
 
 /** Its own workers are served without the other engines, too. */
-export function clusterHealth({ cluster }: ModuleContext): ModuleHealth {
+export function clusterHealth({ cluster, router }: ModuleContext): ModuleHealth {
   if (cluster === undefined) return { status: 'healthy' };
-  const { trouble } = cluster;
+  // Each router of the process has its own connection to NATS.
+  const trouble = cluster.trouble ?? router.routers.find((one) => one.clusterTrouble !== undefined)?.clusterTrouble;
   const details = {
     cluster: { engines: cluster.status().engines.length },
     ...(trouble !== undefined && { reason: trouble }),

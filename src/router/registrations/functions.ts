@@ -151,8 +151,8 @@ export function withdrawDuplicate(context: RouterContext, id: string): void {
   rejectFunction(context, executor, id, duplicateText(id, holder));
 }
 
-function duplicateText(id: string, { id: engineId }: RemoteEngine): string {
-  return `'${id}' is already registered by a worker of engine ${engineId}, and balance is reject_duplicates`;
+function duplicateText(id: string, { shownId }: RemoteEngine): string {
+  return `'${id}' is already registered by a worker of engine ${shownId}, and balance is reject_duplicates`;
 }
 
 /** The memory that a registration takes for its life. */

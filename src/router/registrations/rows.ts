@@ -66,8 +66,8 @@ function workersOfRouter({ engine, shown }: Offer): FunctionRow['workers'] {
 }
 
 function enginesOf({ remotes }: WorkerEntry): Pick<FunctionRow, 'engines'> {
-  const engines = remotes.filter(({ engine }) => !engine.isRouter).map(({ engine }) => engine.id);
-  return engines.length === 0 ? {} : { engines: engines.sort() };
+  const engines = new Set(remotes.filter(({ engine }) => !engine.isRouter).map(({ engine }) => engine.shownId));
+  return engines.size === 0 ? {} : { engines: [...engines].sort() };
 }
 
 export interface WorkerRow {
@@ -136,13 +136,13 @@ export function triggerTypeRow(type: TriggerType<Session, ModuleTriggerType>): T
     namespace: 'default',
     worker_name: providerName(type.provider),
     description: type.spec.description,
-    ...(type.provider.kind === 'engine' && { engine: type.provider.engine.id }),
+    ...(type.provider.kind === 'engine' && { engine: type.provider.engine.shownId }),
   };
 }
 
 function providerName(provider: TriggerType<Session, ModuleTriggerType>['provider']): string {
   if (provider.kind === 'module') return 'svc-engine-functions';
-  return provider.kind === 'engine' ? `engine ${provider.engine.id}` : provider.executor.displayName;
+  return provider.kind === 'engine' ? `engine ${provider.engine.shownId}` : provider.executor.displayName;
 }
 
 export interface TriggerRow {
@@ -168,7 +168,8 @@ export function triggerRow(context: RouterContext, binding: Binding): TriggerRow
     function_id: binding.functionId,
     worker_name: binding.owner?.displayName ?? namespaceOf(binding.functionId),
     ...(binding.owner !== undefined && { worker_id: binding.owner.workerId }),
-    ...(binding.owner instanceof RemoteOwner && !binding.owner.engine.isRouter && { engine: binding.owner.engine.id }),
+    ...(binding.owner instanceof RemoteOwner &&
+      !binding.owner.engine.isRouter && { engine: binding.owner.engine.shownId }),
     config: parseRawJson(binding.config),
     config_summary: summarise(byteStringToText(binding.config)),
     ...parsed('metadata', binding.metadata),

@@ -22,7 +22,7 @@ const ANSWER_MS_MAX = 1_000;
 
 /** The engine of the cluster, or the router of this process, that gave the token. */
 export function engineOfToken(context: RouterContext, token: string): RemoteEngine | undefined {
-  return allOthers(context).find(({ isUp, tokenEnd }) => isUp && token.endsWith(tokenEnd));
+  return allOthers(context).find((engine) => engine.isUp && engine.gaveToken(token));
 }
 
 const HELD: ReadonlySet<WorkerFrame<RawJson>['type']> = new Set([

@@ -45,6 +45,11 @@ export function allOthers({ remoteEngines, otherRouters }: OthersOf): RemoteEngi
   return [...remoteEngines, ...otherRouters];
 }
 
+/** The other engines of the cluster, each by the router that answers for its process. */
+export function enginesOf({ remoteEngines }: Pick<OthersOf, 'remoteEngines'>): RemoteEngine[] {
+  return [...remoteEngines].filter(({ isFurther }) => !isFurther);
+}
+
 interface OthersOf {
   readonly remoteEngines: ReadonlySet<RemoteEngine>;
   readonly otherRouters: ReadonlySet<RemoteEngine>;

@@ -5,7 +5,7 @@ import type { RouterContext } from '../context.ts';
 import { type AnswersOfEngines, askAll, askEngine } from './ask-engines.ts';
 import { describeRemotes } from './described-functions.ts';
 import { learnFirings } from './learn-firings.ts';
-import { allOthers } from './offers.ts';
+import { allOthers, enginesOf } from './offers.ts';
 
 export class OthersPort {
   readonly #context: RouterContext;
@@ -16,12 +16,13 @@ export class OthersPort {
 
   /** What all other engines of the cluster answer; `undefined`: there are none. `payload`: JSON. */
   askEngines(functionId: string, payload: Payload | undefined): Promise<AnswersOfEngines> | undefined {
-    return askAll(this.#context, [...this.#context.remoteEngines], functionId, payload);
+    return askAll(this.#context, enginesOf(this.#context), functionId, payload);
   }
 
   /** The same of the other routers of this process, too, or of these `only`: what a router knows of its connections. */
   askRouters(id: string, payload: Payload | undefined, only = false): Promise<AnswersOfEngines> | undefined {
-    return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
+    const routers = [...this.#context.otherRouters];
+    return askAll(this.#context, only ? routers : [...enginesOf(this.#context), ...routers], id, payload);
   }
 
   /** Asks that engine; `undefined`: there is none with this id. */

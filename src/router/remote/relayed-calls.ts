@@ -63,8 +63,13 @@ export function relayAgain(
   return undefined;
 }
 
-function select({ settings, random }: RouterContext, engines: readonly RemoteEngine[]): RemoteEngine | undefined {
-  return selectEngine(engines, settings.zone, () => random.fraction());
+/** Another router of this process comes before other engines. */
+function select(context: RouterContext, engines: readonly RemoteEngine[]): RemoteEngine | undefined {
+  const { settings, random, otherRouters } = context;
+  const fraction = (): number => random.fraction();
+  if (otherRouters.size === 0) return selectEngine(engines, settings.zone, fraction);
+  const routers = engines.filter(({ isRouter }) => isRouter);
+  return selectEngine(routers, settings.zone, fraction) ?? selectEngine(engines, settings.zone, fraction);
 }
 
 /** Hands the call to that engine. Returns the slot of the call. */
@@ -75,7 +80,7 @@ export function relayTo(
   request: CallRequest & { readonly enqueue?: EnqueueAction | undefined },
   ended?: () => void,
 ): number {
-  request.handed?.(`engine ${engine.id}`);
+  request.handed?.(`engine ${engine.shownId}`);
   const call = openCall(context, functionId, engine, request, undefined);
   const { slot, generation } = call;
   if (ended !== undefined) context.afterCalls.set(slot, ended);
@@ -122,7 +127,7 @@ function unreadablePart(
 /** The session with the engine has ended: its calls end with an unknown effect, as those of a lost worker do. */
 export function settleCallsOf(context: RouterContext, engine: RemoteEngine, reason: string): void {
   if (engine.inFlight === 0) return;
-  const text = `Invocation stopped: the connection to engine ${engine.id} ended (${reason})`;
+  const text = `Invocation stopped: the connection to engine ${engine.shownId} ended (${reason})`;
   const refusal = new Refusal('invocation_stopped', `${text}; whether it took effect is unknown`);
   for (const call of context.calls.allOpen()) {
     if (call.isOpen && call.executor === engine) settleLost(context, call, refusal);
@@ -145,5 +150,5 @@ function refusalOf(functionId: string, engines: readonly RemoteEngine[]): Refusa
 
 function unreachable(functionId: string, engine: RemoteEngine | undefined): Refusal {
   const text = `${functionId} runs on another engine of the cluster, which cannot be reached now`;
-  return new Refusal('ENGINE_UNREACHABLE', `${text} (engine ${engine?.id}: ${engine?.trouble})`);
+  return new Refusal('ENGINE_UNREACHABLE', `${text} (engine ${engine?.shownId}: ${engine?.trouble})`);
 }

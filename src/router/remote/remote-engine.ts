@@ -55,17 +55,26 @@ export interface RelayedCall extends CallOrder {
   readonly handed?: ((workerName: string) => void) | undefined;
 }
 
+/** Connections of workers outlive identities. */
+const TOKEN_ENDS_MAX = 16;
+
 export class RemoteEngine implements Executor, Reachable {
   readonly id: string;
   readonly zone: string | undefined;
   /** It is another router thread of this process. */
   readonly isRouter: boolean;
+  /** Its id in the cluster. That of a router of this process changes with each identity. */
+  memberId: string;
+  /** It is a further router of another engine: that engine answers for all of its routers. */
+  isFurther = false;
+  /** The first router of its process, where that is another one and is known. */
+  first: RemoteEngine | undefined = undefined;
   /** Of a router of this process: its connections, by id. */
   readonly workers = new Map<string, { readonly name: string; readonly address: string | undefined }>();
   /** Takes what another router of this process says about itself. */
   onControl: ((text: RawJson) => void) | undefined = undefined;
-  /** What reattach tokens that it gave end with. */
-  readonly tokenEnd: string;
+  /** What reattach tokens that it gave end with; the newest comes last. */
+  readonly #tokenEnds: string[];
   readonly inFlightMax = Number.POSITIVE_INFINITY;
   inFlight = 0;
   /** Functions that it reaches, as this engine knows them. */
@@ -85,7 +94,8 @@ export class RemoteEngine implements Executor, Reachable {
     this.id = id;
     this.isRouter = isRouter;
     this.zone = zone;
-    this.tokenEnd = tokenEndOf(id);
+    this.memberId = id;
+    this.#tokenEnds = [tokenEndOf(id)];
     this.#compact = compact;
   }
 
@@ -111,6 +121,22 @@ export class RemoteEngine implements Executor, Reachable {
 
   get trouble(): string {
     return this.#link?.trouble ?? 'it is not connected';
+  }
+
+  /** The id of the engine that people see. */
+  get shownId(): string {
+    return this.first?.id ?? this.id;
+  }
+
+  /** A router of this process has this id in the cluster from now on. */
+  becameMember(memberId: string): void {
+    this.memberId = memberId;
+    this.#tokenEnds.push(tokenEndOf(memberId));
+    if (this.#tokenEnds.length > TOKEN_ENDS_MAX) this.#tokenEnds.shift();
+  }
+
+  gaveToken(token: string): boolean {
+    return this.#tokenEnds.some((end) => token.endsWith(end));
   }
 
   attach(link: Link): void {

@@ -36,8 +36,8 @@ export class RemoteOwner {
   }
 
   get displayName(): string {
-    const { isRouter, id, workers } = this.engine;
-    return isRouter ? (workers.get(this.workerId)?.name ?? this.workerId) : `engine ${id}`;
+    const { isRouter, shownId, workers } = this.engine;
+    return isRouter ? (workers.get(this.workerId)?.name ?? this.workerId) : `engine ${shownId}`;
   }
 
   get functions(): ReadonlySet<string> {

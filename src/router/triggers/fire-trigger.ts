@@ -50,15 +50,16 @@ export function fireTrigger(
 
 /**
  * Of equal triggers of a cluster one is fired by one engine: of those that can be reached and have one of them, the
- * engine with the lowest id. All engines have a trigger without an owner.
+ * engine with the lowest id. All engines have a trigger without an owner, each on its first router.
  */
 function oursOf(context: RouterContext, trusted: readonly Binding[]): Binding[] {
   const others = allOthers(context).filter(({ isUp }) => isUp);
+  const firsts = others.filter(({ isFurther, isRouter }) => !isFurther && !isRouter);
   return equalBindings(trusted).flatMap((equal) => {
     const own = equal.find(({ owner }) => !(owner instanceof RemoteOwner));
     const isOfAll = equal.some(({ owner }) => owner === undefined);
-    const engines = isOfAll ? others : others.filter((engine) => equal.some(({ owner }) => isOf(owner, engine)));
-    return own !== undefined && engines.every(({ id }) => id > context.engineId) ? [own] : [];
+    const engines = isOfAll ? firsts : others.filter((engine) => equal.some(({ owner }) => isOf(owner, engine)));
+    return own !== undefined && engines.every(({ memberId }) => memberId > context.engineId) ? [own] : [];
   });
 }
 

@@ -113,7 +113,7 @@ export function withdrawOlderType(context: RouterContext, id: string): void {
   executor.triggerTypes.delete(id);
   triggers.unregisterType(id, executor);
   if (isMoved) return;
-  const text = `A worker of engine ${newest.engine.id} provides this trigger type from now on`;
+  const text = `A worker of engine ${newest.engine.shownId} provides this trigger type from now on`;
   rejectType(context, executor, id, new Refusal('trigger_registration_failed', text));
 }
 
@@ -218,7 +218,7 @@ export function adoptVerdict({ home }: RouterContext, binding: Binding, error: R
   const { owner } = binding;
   if (error !== undefined) owner?.send(resultOf(binding, error));
   // The first router lists the triggers of all.
-  if (!(owner instanceof RemoteOwner)) home?.sendVerdict(binding.id, error);
+  if (!(owner instanceof RemoteOwner && owner.engine.isRouter)) home?.sendVerdict(binding.id, error);
 }
 
 export function noteVerdict(binding: Binding, error: RawJson | undefined): void {

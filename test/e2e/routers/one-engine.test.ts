@@ -140,12 +140,6 @@ describe('[RO12] a limit of the process with two routers', () => {
   });
 });
 
-test('[RO10] several threads and a cluster exclude each other', async () => {
-  const cluster = 'cluster: {nats: {servers: [nats://127.0.0.1:4222]}}\n';
-  const started = startTestEngine({ yaml: `${cluster}${ON_ANY_PORT}`, threads: 2 });
-  await expect(started).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining('Set threads: 1') });
-});
-
 test('[RO11] calls in flight on every router end before the process does', async () => {
   await using engine = await EngineProcess.start(ON_ANY_PORT, { threads: 2 });
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));

@@ -106,9 +106,8 @@ async function startOne(options: TestEngineOptions, log: string[] = []): Promise
     write: (line) => log.push(line),
   });
   const config = loadText(yaml);
-  // A clock of the test exists on one thread, and an engine of a cluster has one router.
-  const isAlone = clock === undefined && config.settings.cluster === undefined;
-  const threads = options.threads ?? (isAlone ? THREADS : 1);
+  // A clock of the test exists on one thread.
+  const threads = options.threads ?? (clock === undefined ? THREADS : 1);
   const engine: RunningEngine = await startEngine({
     ...{ config, threads, logger, gauge },
     ...(clock && { clock }),

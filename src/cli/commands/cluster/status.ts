@@ -50,6 +50,7 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
   { name: 'address', text: (record) => textIn(record, 'address') || '(starting)', raw: field('address') },
   { name: 'status', text: field('status') },
   { name: 'zone', text: field('zone') },
+  { name: 'routers', align: 'right', wideOnly: true, text: (record) => String(numberIn(record, 'routers') ?? 1) },
   { name: 'functions', align: 'right', text: number('functions') },
   { name: 'calls', align: 'right', text: number('calls') },
   { name: 'version', text: field('version') },
