@@ -13,6 +13,6 @@ const host = new RollupHost(() => systemClock.nowMs());
 
 export default function runRollupTask(task: RollupTask): unknown {
   if (task.kind === 'add') return host.add(task.points);
-  const answer = host.ask(task.payload);
+  const answer = host.ask(task.payload, task.merging);
   return answer instanceof ArrayBuffer ? move(answer) : answer;
 }

@@ -162,7 +162,7 @@ export class TelemetryClient implements TelemetrySink {
   ): Promise<AskAnswer> {
     const given = payload && new Uint8Array(payload);
     await this.#flush(flush);
-    if (functionId === ROLLUPS_LIST) return await this.#askRollups(given);
+    if (functionId === ROLLUPS_LIST) return await this.#askRollups(given, merging);
     const thread = this.#startThread();
     const answer = thread && (await this.#run(thread, { kind: 'ask', functionId, payload: given, merging }));
     return answer ?? { error: UNAVAILABLE };
@@ -254,12 +254,12 @@ export class TelemetryClient implements TelemetrySink {
     );
   }
 
-  async #askRollups(payload: Uint8Array | undefined): Promise<AskAnswer> {
+  async #askRollups(payload: Uint8Array | undefined, merging: Merging | undefined): Promise<AskAnswer> {
     // Its points arrive through the other thread.
     this.#startThread();
     if (this.#isStopped) return { error: UNAVAILABLE };
     this.#rollups ??= this.#options.createRollupThread();
-    const answer = this.#rollups.run({ kind: 'ask', payload }).then(
+    const answer = this.#rollups.run({ kind: 'ask', payload, merging }).then(
       (given) => (given instanceof ArrayBuffer || isErrorAnswer(given) ? given : { error: UNAVAILABLE }),
       (error: unknown) => {
         this.#noteRollupFailure('Rolled up metrics could not be read', error, 0);

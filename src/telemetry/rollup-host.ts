@@ -5,8 +5,9 @@ import { ROLLUP_LEVELS, RollupStore } from '../core/telemetry/metrics/rollup.ts'
 import { validateRollupsList } from '../generated/telemetry-payloads.ts';
 import { answerWith } from './answer.ts';
 import { ROLLUPS_LIST, type TelemetryAnswers } from './functions/definition.ts';
+import { answerForAll } from './functions/merge.ts';
 import { optionalNumber, timeRange } from './functions/payloads.ts';
-import { type AskAnswer, NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './tasks.ts';
+import { type AskAnswer, type Merging, NUMBER_LENGTH, type RollupDrops, type RollupPoints } from './tasks.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -37,10 +38,15 @@ export class RollupHost {
     return drops;
   }
 
-  ask(payload: Uint8Array | undefined): AskAnswer {
+  ask(payload: Uint8Array | undefined, merging: Merging | undefined): AskAnswer {
     const nowMs = this.#nowMs();
     this.#store.expire(nowMs);
-    return answerWith(ROLLUPS_LIST, payload, (given) => list(this.#store, given, nowMs));
+    const run = (given: unknown) => list(this.#store, given, nowMs);
+    return answerWith(ROLLUPS_LIST, payload, (given) =>
+      merging?.parts === undefined
+        ? run(given)
+        : answerForAll(ROLLUPS_LIST, given, run, merging.parts, merging.missing),
+    );
   }
 }
 

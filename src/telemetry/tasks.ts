@@ -137,7 +137,11 @@ export function wholeBuffersOf({ frames }: TelemetryBatch): ArrayBuffer[] {
 
 export type RollupTask =
   | { readonly kind: 'add'; readonly points: RollupPoints }
-  | { readonly kind: 'ask'; readonly payload: Uint8Array | undefined };
+  | {
+      readonly kind: 'ask';
+      readonly payload: Uint8Array | undefined;
+      readonly merging: Merging | undefined;
+    };
 
 export interface RollupPoints {
   readonly names: readonly string[];

@@ -17,4 +17,5 @@ export const telemetryAnswers = {
   'engine::metrics::list': typia.createIs<TelemetryAnswers['engine::metrics::list']>(),
   'engine::metrics::calls': typia.createIs<TelemetryAnswers['engine::metrics::calls']>(),
   'engine::metrics::jobs': typia.createIs<TelemetryAnswers['engine::metrics::jobs']>(),
+  'engine::rollups::list': typia.createIs<TelemetryAnswers['engine::rollups::list']>(),
 };

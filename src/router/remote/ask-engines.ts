@@ -40,10 +40,10 @@ async function askEngines(
   const asked = engines.map(async (engine) => {
     const { result, error } = await askEngine(context, engine, functionId, payload);
     const text = error?.asText();
-    const { id, isRouter } = engine;
-    if (result !== undefined) found.parts.push({ engine: id, isRouter, json: result });
+    const { shownId, isRouter } = engine;
+    if (result !== undefined) found.parts.push({ engine: shownId, isRouter, json: result });
     else if (text !== undefined && !NOTHING.test(text)) {
-      found.missing.push({ engine: id, reason: errorLine(text) });
+      found.missing.push({ engine: shownId, reason: errorLine(text) });
     }
   });
   await Promise.all(asked);

@@ -6,6 +6,7 @@ import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../proto
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterContext } from '../context.ts';
 import { askAll } from './ask-engines.ts';
+import { enginesOf } from './offers.ts';
 
 const TRIGGERS_LIST = 'engine::registered-triggers::list';
 
@@ -27,7 +28,7 @@ interface ListedFiring {
 export function learnFirings(context: RouterContext, functionId?: string): Promise<void> | undefined {
   const filter = { include_internal: true, ...(functionId !== undefined && { function_id: functionId }) };
   const payload = Payload.ofText(rawJson(filter));
-  const asked = askAll(context, [...context.remoteEngines], TRIGGERS_LIST, payload);
+  const asked = askAll(context, enginesOf(context), TRIGGERS_LIST, payload);
   return asked?.then(({ parts }) => {
     for (const { engine, json } of parts) {
       const answer = parseRawJson(asRawJson(bytesToByteString(json)));
@@ -39,14 +40,20 @@ export function learnFirings(context: RouterContext, functionId?: string): Promi
 
 function noteFiring(context: RouterContext, engine: string, row: ListedFiring): void {
   const atMs = Date.parse(row.last_fired_at ?? '');
-  const binding = context.triggers.binding(idHere(context.engineId, engine, row));
-  if (binding === undefined || !(atMs > (binding.lastFiredAtMs ?? 0))) return;
-  binding.lastFiredAtMs = atMs;
+  for (const id of idsHere(context, engine, row)) {
+    const binding = context.triggers.binding(id);
+    if (binding !== undefined && atMs > (binding.lastFiredAtMs ?? 0)) binding.lastFiredAtMs = atMs;
+  }
 }
 
-/** The id under which this engine lists a trigger that `engine` lists. */
-function idHere(ownEngine: string, engine: string, { id, engine: owner, worker_id: worker }: ListedFiring): string {
-  if (owner === ownEngine) return id.slice(ownEngine.length + 1);
+/** The ids under which this engine may list a trigger that `engine` lists: its worker is at any router there. */
+function idsHere(
+  { engineId, remoteEngines }: RouterContext,
+  engine: string,
+  { id, engine: owner, worker_id: worker }: ListedFiring,
+): string[] {
+  if (owner === engineId) return [id.slice(engineId.length + 1)];
   // Triggers without a worker have one id on all engines.
-  return owner === undefined && worker !== undefined ? `${engine}/${id}` : id;
+  if (owner !== undefined || worker === undefined) return [id];
+  return [...remoteEngines].filter(({ shownId }) => shownId === engine).map((router) => `${router.id}/${id}`);
 }

@@ -19,10 +19,9 @@ export class OthersPort {
     return askAll(this.#context, enginesOf(this.#context), functionId, payload);
   }
 
-  /** The same of the other routers of this process, too, or of these `only`: what a router knows of its connections. */
+  /** What each router of the cluster, or of this process `only`, knows of its connections. */
   askRouters(id: string, payload: Payload | undefined, only = false): Promise<AnswersOfEngines> | undefined {
-    const routers = [...this.#context.otherRouters];
-    return askAll(this.#context, only ? routers : [...enginesOf(this.#context), ...routers], id, payload);
+    return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
   }
 
   /** Asks that engine; `undefined`: there is none with this id. */

@@ -141,6 +141,7 @@ export const MERGED_FUNCTIONS = [
   'engine::metrics::list',
   'engine::metrics::calls',
   'engine::metrics::jobs',
+  'engine::rollups::list',
 ] as const satisfies readonly FunctionId[];
 
 export const LOGS_CONTEXT = 'engine::logs::context';

@@ -6,6 +6,7 @@ import type { ListedLog } from '../../core/telemetry/logs/log-list.ts';
 import { mergedHistogram } from '../../core/telemetry/logs/merge-histograms.ts';
 import { mergedCalls, mergedJobs } from '../../core/telemetry/metrics/merge-calls.ts';
 import { mergedMetrics } from '../../core/telemetry/metrics/merge-metrics.ts';
+import { mergedRollups } from '../../core/telemetry/metrics/merge-rollups.ts';
 import type { MissingEngine, Retention } from '../../core/telemetry/records/retention.ts';
 import { mergedFacets } from '../../core/telemetry/spans/merge-facets.ts';
 import { mergedGroups } from '../../core/telemetry/spans/merge-groups.ts';
@@ -144,6 +145,10 @@ const MERGES: Readonly<Record<(typeof MERGED_FUNCTIONS)[number], Merge>> = {
   'engine::metrics::jobs': mergedBy(telemetryAnswers['engine::metrics::jobs'], ([first, ...rest]) =>
     mergedJobs([first.answer, ...rest.map(({ answer }) => answer)]),
   ),
+  'engine::rollups::list': mergedBy(telemetryAnswers['engine::rollups::list'], (parts) => ({
+    ...parts[0].answer,
+    ...mergedRollups(parts.map(({ answer }) => answer)),
+  })),
 };
 
 /** `run`: answers for this engine. Its refusal is thrown where no engine has an answer. */

@@ -3,10 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import type { SvcWorker } from '../../../src/sdk/index.ts';
 import type { TelemetryAnswers } from '../../../src/telemetry/functions/definition.ts';
+import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { type ClusterPair, startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { freePort } from '../../support/free-port.ts';
+import { sendCounter } from '../../support/telemetry/observability-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
@@ -14,10 +16,11 @@ type CallsAnswer = TelemetryAnswers['engine::metrics::calls'];
 type MetricsAnswer = TelemetryAnswers['engine::metrics::list'];
 type LogHistogram = TelemetryAnswers['engine::logs::histogram'];
 type Groups = TelemetryAnswers['engine::traces::group_by'];
+type Rollups = TelemetryAnswers['engine::rollups::list'];
 type Facet = TelemetryAnswers['engine::traces::facets']['facets'][number];
 
 const connect = sdkWorkers();
-const OBSERVED = { workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory}}\n' };
+const OBSERVED = { workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory, metrics_enabled: true}}\n' };
 
 interface Tree {
   readonly name: string;
@@ -129,6 +132,22 @@ describe.skipIf(NO_NATS_SERVER)('traces and logs of two engines', () => {
         const { groups } = await worker.trigger<unknown, Groups>('engine::traces::group_by', asked);
         const counts = new Map(groups.map(({ value, span_count: count }) => [value, count]));
         return counts.has('near::order') && counts.has('far::price');
+      });
+    }
+  });
+
+  test('[CL30] metrics of the workers of both are rolled up in one row', async () => {
+    await using pair = await startClusterPair(OBSERVED);
+    await using near = await RawWorker.connect(pair.a.url);
+    await using far = await RawWorker.connect(pair.b.url);
+    await waitForEngines(connect(pair.a.url), 1);
+    sendCounter(near, 'shop.orders', 4, Date.now());
+    sendCounter(far, 'shop.orders', 5, Date.now());
+    for (const worker of [near, far]) {
+      await waitFor('the points of both are rolled up', async () => {
+        const { result } = await worker.call('engine::rollups::list', { level: 2, metric_name: 'shop.orders' });
+        const { rollups } = result as Rollups;
+        return rollups.length === 1 && rollups[0]?.count === 2 && rollups[0].sum === 9;
       });
     }
   });

@@ -78,7 +78,7 @@ function sumOfFunctions(one: FunctionTotals, other: FunctionTotals): FunctionTot
 }
 
 /** Percentiles of buckets that several engines filled are unknown. */
-function mergedAggregates(rows: readonly AggregateRow[]): AggregateRow[] {
+export function mergedAggregates(rows: readonly AggregateRow[]): AggregateRow[] {
   const merged = new Map<string, AggregateRow>();
   for (const row of rows) {
     const key = `${row.bucket_start_ns} ${row.name}`;

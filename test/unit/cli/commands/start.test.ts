@@ -35,7 +35,7 @@ describe('before the engine starts', () => {
     [{ cores: 2 }, 1, '2 cores'],
     [{ cores: 64 }, 4, '64 cores in a cluster'],
     [{ cores: 64, memoryBytes: 1.5 * GIB }, 3, '1536 MiB of memory'],
-  ])('[RO1] auto of an engine of a cluster on a machine with %j is %d, because of %s', (differs, threads, reason) => {
+  ])('[RO1] [RO10] auto of an engine of a cluster on a machine with %j is %d, because of %s', (differs, threads, reason) => {
     expect(resolveThreads('auto', true, { ...machine, ...differs })).toEqual({ threads, reason });
   });
 
