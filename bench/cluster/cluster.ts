@@ -77,19 +77,23 @@ const member: Stage = {
   },
 };
 
-const remote: Stage = {
-  name: 'two engines, worker on the other one',
-  async start() {
-    const nats = await natsServer();
-    const prefix = newPrefix();
-    const near = await started(CLUSTER_ENGINE, [urlOf(nats), prefix]);
-    const far = await started(CLUSTER_ENGINE, [urlOf(nats), prefix]);
-    const responder = await started(RESPONDER, [urlOf(far)]);
-    const caller = await started(CALLER, [urlOf(near)]);
-    const engines = [near.child.pid, far.child.pid];
-    return { caller, engines, nats: nats.pid, all: [caller, responder, near, far, nats] };
-  },
-};
+const remote = twoEngines('two engines, worker on the other one', 1);
+const remoteOfRouters = twoEngines('the same with two routers each', 2);
+
+function twoEngines(name: string, threads: number): Stage {
+  return { name, start: () => startTwo(String(threads)) };
+}
+
+async function startTwo(threads: string): Promise<Started> {
+  const nats = await natsServer();
+  const prefix = newPrefix();
+  const near = await started(CLUSTER_ENGINE, [urlOf(nats), prefix, threads]);
+  const far = await started(CLUSTER_ENGINE, [urlOf(nats), prefix, threads]);
+  const responder = await started(RESPONDER, [urlOf(far)]);
+  const caller = await started(CALLER, [urlOf(near)]);
+  const engines = [near.child.pid, far.child.pid];
+  return { caller, engines, nats: nats.pid, all: [caller, responder, near, far, nats] };
+}
 
 const plain: Stage = {
   name: 'NATS request and reply',
@@ -128,7 +132,7 @@ async function measure(stage: Stage, inFlight: number): Promise<Figures> {
   }
 }
 
-const STAGES = [alone, member, remote, plain];
+const STAGES = [alone, member, remote, plain, remoteOfRouters];
 
 process.stdout.write(`100 B, ${ROUNDS} rounds\n\n`);
 process.stdout.write('| in flight | calls | calls/s | p50 µs | p99 µs | engines, CPU µs | NATS, CPU µs |\n');

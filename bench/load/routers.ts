@@ -1,6 +1,6 @@
 // What several router threads cost and give, in interleaved rounds of one run: a call that crosses routers against one
-// that does not, calls between random pairs, HTTP requests for functions of the engine, calls of state, events for many
-// subscribers of a stream, and the start and memory of each further router.
+// that does not, calls between random pairs, HTTP requests for functions of the engine, calls of state, durable jobs,
+// events for many subscribers of a stream, and the start and memory of each further router.
 //
 //   node bench/load/routers.ts      3 rounds
 //   node bench/load/routers.ts 1    1 round
@@ -21,6 +21,8 @@ const MEASURE_MS = 2000;
 const CALL = { ask: 'run', payloadBytes: 100, inFlight: 64 };
 const CROWD = 16;
 const STATE_CALLERS = 256;
+const JOBS = 20_000;
+const PRODUCERS = 64;
 const SUBSCRIBERS = '500';
 const EVENT_BYTES = '200';
 const REPORT_MS = 400;
@@ -48,6 +50,7 @@ for (let round = 0; round < ROUNDS; round++) {
     for (const threads of [1, 2, 4])
       note(`state ${kind}, ${threads}`, await inFolder((folder) => measureState(folder, kind, threads)));
   }
+  for (const threads of [1, 2, 4]) note(`jobs, ${threads}`, await inFolder((folder) => measureJobs(folder, threads)));
   for (const threads of [1, 2, 4]) note(`fan-out, ${threads}`, await measureFanout(threads));
   for (const threads of [1, 2, 4]) note(`start, ${threads}`, await measureStart(threads));
 }
@@ -87,9 +90,10 @@ async function measurePair(place: 'local' | 'crossing'): Promise<Figures> {
   const before = cpuUs(engine.child.pid);
   const { calls, seconds } = await caller.ask<Report>({ ...CALL, ms: MEASURE_MS });
   const cpu = (cpuUs(engine.child.pid) - before) / calls;
+  const single = await caller.ask<Report>({ ...CALL, inFlight: 1, ms: MEASURE_MS });
   await control.shutdown();
   for (const part of [caller, responder, engine]) await stop(part.child);
-  return { rate: calls / seconds, cpu };
+  return { rate: calls / seconds, cpu, waitUs: (single.seconds * 1e6) / single.calls };
 }
 
 async function measureCrowd(threads: number): Promise<Figures> {
@@ -144,6 +148,26 @@ async function measureState(folder: string, kind: 'get' | 'set', threads: number
   const clients = (cpuUs(callers.child.pid) - clientBefore) / calls;
   for (const part of [callers, engine]) await stop(part.child);
   return { rate: calls / seconds, cpu, clients };
+}
+
+/** Producers and handlers on connections that are spread over the routers. Jobs count when they are durably done. */
+async function measureJobs(folder: string, threads: number): Promise<Figures> {
+  const engine = await startPart(['bench/support/svc-queue-engine.ts'], [folder, String(threads)]);
+  const { url } = await engine.ask<{ url: string }>({ ask: 'ready' });
+  const producer = await startPart(['bench/support/svc-queue-producer.ts'], [url, String(CROWD)]);
+  const worker = await startPart(['bench/support/svc-queue-worker.ts'], [url, String(CROWD)]);
+  for (const part of [producer, worker]) await part.ask({ ask: 'ready' });
+  await producer.ask({ ask: 'enqueue', jobs: JOBS, producers: PRODUCERS });
+  await producer.ask({ ask: 'left' });
+  const clientTime = (): number => cpuUs(producer.child.pid) + cpuUs(worker.child.pid);
+  const [before, clientBefore, begunMs] = [cpuUs(engine.child.pid), clientTime(), performance.now()];
+  await producer.ask({ ask: 'enqueue', jobs: JOBS, producers: PRODUCERS });
+  await producer.ask({ ask: 'left' });
+  const seconds = (performance.now() - begunMs) / 1_000;
+  const cpu = (cpuUs(engine.child.pid) - before) / JOBS;
+  const clients = (clientTime() - clientBefore) / JOBS;
+  for (const part of [producer, worker, engine]) await stop(part.child);
+  return { rate: JOBS / seconds, cpu, clients };
 }
 
 /** Events of one group for many subscribers, which are spread over the routers. */
@@ -211,6 +235,12 @@ function print(): void {
       row(`HTTP requests for \`${FUNCTION}\`, 2 routers against 1`, ratio('HTTP, 2', 'HTTP, 1', 'rate'), '≥ 1.5') +
       row('calls of `state::get`, 2 routers against 1', ratio('state get, 2', 'state get, 1', 'rate'), '') +
       row('calls of `state::set`, 2 routers against 1', ratio('state set, 2', 'state set, 1', 'rate'), '') +
+      row('durable jobs, 2 routers against 1', ratio('jobs, 2', 'jobs, 1', 'rate'), '') +
+      row(
+        'one call at a time, crossing pair longer than local pair, µs',
+        (median('crossing pair', 'waitUs') - median('local pair', 'waitUs')).toFixed(0),
+        '',
+      ) +
       row(
         `events for ${SUBSCRIBERS} subscribers, 2 routers against 1`,
         ratio('fan-out, 2', 'fan-out, 1', 'rate'),
@@ -225,7 +255,7 @@ function print(): void {
     const name = `${place} pair`;
     process.stdout.write(row(name, 2, median(name, 'rate').toFixed(0), median(name, 'cpu').toFixed(2), '', ''));
   }
-  for (const load of ['random pairs', 'HTTP', 'state get', 'state set', 'fan-out']) {
+  for (const load of ['random pairs', 'HTTP', 'state get', 'state set', 'jobs', 'fan-out']) {
     for (const threads of [1, 2, 4]) {
       const of = (figure: string, digits: number): string => {
         const value = median(`${load}, ${threads}`, figure);

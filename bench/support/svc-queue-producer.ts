@@ -16,7 +16,10 @@ interface Ask {
 
 const LOOK_MS = 5;
 
-const svc = registerWorker(process.argv[2], { worker_name: 'producer' });
+const [url, connections = '1'] = process.argv.slice(2);
+const svc = registerWorker(url, { worker_name: 'producer' });
+const others = Array.from({ length: Number(connections) - 1 }, () => registerWorker(url, { worker_name: 'producer' }));
+const all = [svc, ...others];
 const text = 'x'.repeat(180);
 
 async function left(queue: string): Promise<number> {
@@ -28,16 +31,17 @@ async function enqueue({ queue = 'bench', jobs = 0, producers = 1, firstGroup }:
   const latencies: number[] = [];
   const begunMs = performance.now();
   let sent = 0;
-  const produce = async (): Promise<void> => {
+  const produce = async (producer: number): Promise<void> => {
+    const own = all[producer % all.length] ?? svc;
     while (sent < jobs) {
       const payload = firstGroup === undefined ? { text } : { text, group: firstGroup + sent };
       sent++;
       const sentMs = performance.now();
-      await svc.trigger({ function_id: 'bench::nothing', payload, action });
+      await own.trigger({ function_id: 'bench::nothing', payload, action });
       latencies.push(performance.now() - sentMs);
     }
   };
-  await Promise.all(Array.from({ length: producers }, produce));
+  await Promise.all(Array.from({ length: producers }, (_, producer) => produce(producer)));
   const seconds = (performance.now() - begunMs) / 1_000;
   latencies.sort((one, other) => one - other);
   return { perSecond: jobs / seconds, receiptP99Ms: latencies[Math.floor(latencies.length * 0.99)] };
@@ -52,7 +56,7 @@ async function answer(ask: Ask): Promise<object> {
   const { queue = 'bench', atMost = 0 } = ask;
   if (ask.ask === 'enqueue') return await enqueue(ask);
   if (ask.ask === 'left') return await waitUntilLeft(queue, atMost);
-  if (ask.ask === 'ready') await svc.ready();
+  if (ask.ask === 'ready') await Promise.all(all.map((one) => one.ready()));
   else await svc.queue(queue)[ask.ask]();
   return {};
 }

@@ -1,11 +1,12 @@
-// The worker part of queues: a handler that does nothing.
+// The worker part of queues: a handler that does nothing, on one connection or on several.
 
 import { registerWorker } from 'svc-sdk';
 import { answerReady } from './part.ts';
 
-const svc = registerWorker(process.argv[2], { worker_name: 'handler' });
-svc.registerFunction('bench::nothing', () => null);
+const [url, connections = '1'] = process.argv.slice(2);
+const workers = Array.from({ length: Number(connections) }, () => registerWorker(url, { worker_name: 'handler' }));
+const registered = workers.map((worker) => worker.registerFunction('bench::nothing', () => null));
 answerReady(async () => {
-  await svc.ready();
+  await Promise.all(registered.map((one) => one.ready()));
   return {};
 });

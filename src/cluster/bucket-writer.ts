@@ -17,6 +17,8 @@ export interface BucketWriterOptions {
   readonly wantedOf: (entry: string) => string | undefined;
   /** The value that was wanted has this revision. */
   readonly written?: (entry: string, revision: number) => void;
+  /** The value that is wanted was there before. */
+  readonly unchanged?: (entry: string) => void;
 }
 
 /** Writes that wait for their confirmation at a time. */
@@ -70,7 +72,7 @@ export class BucketWriter {
   async #write(entry: string): Promise<void> {
     const { bucket, keyOf, wantedOf, clock } = this.#options;
     const value = wantedOf(entry);
-    if (value === this.#written.get(entry)) return;
+    if (value === this.#written.get(entry)) return this.#options.unchanged?.(entry);
     this.#writing.add(entry);
     try {
       const revision = value === undefined ? undefined : await bucket.put(keyOf(entry), value);

@@ -8,12 +8,14 @@ import type { Carrier, LinkEvents } from '../effects/carrier.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import type { ChannelHome } from '../router/channels/channels.ts';
 import type { RouterContext } from '../router/context.ts';
+import { withdrawDuplicate } from '../router/registrations/functions.ts';
+import { endProof } from '../router/registrations/unproven.ts';
 import { settleCallsOf } from '../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { ServeFrames } from '../router/remote/serve-frames.ts';
 import { MarkerSweep } from './marker-sweep.ts';
 import { type EngineFacts, Membership } from './membership.ts';
-import { Publisher } from './publisher.ts';
+import { functionOf, Publisher } from './publisher.ts';
 import { RegistryCopy } from './registry-copy.ts';
 import type { SharedReservations } from './shared-reservations.ts';
 
@@ -48,6 +50,9 @@ export class Identity {
   readonly #copy: RegistryCopy;
   readonly #sweep: MarkerSweep;
   #publisher: Publisher | undefined;
+  /** Functions whose registration is written, and counts when all before it are known. */
+  #unproven: { readonly id: string; readonly revision: number }[] = [];
+  #seenRevision = 0;
   #stopWatch = (): void => {};
 
   constructor(options: IdentityOptions) {
@@ -84,6 +89,8 @@ export class Identity {
         entry: (entry) => {
           sweep.saw(entry);
           if (!reservations.entry(entry)) copy.entry(entry);
+          this.#seenRevision = Math.max(this.#seenRevision, entry.revision);
+          this.#prove();
         },
         complete: () => {
           copy.complete();
@@ -94,8 +101,24 @@ export class Identity {
     await this.#membership.start();
     this.#publisher = new Publisher({
       ...{ engineId, bucket: registrations, context, bytesMax: entryBytesMax },
-      ...(ordered !== undefined && { ordered }),
+      ordered: (entry, revision) => {
+        ordered?.(entry);
+        const id = functionOf(entry);
+        if (id !== undefined) this.#unproven.push({ id, revision });
+        this.#prove();
+      },
     });
+  }
+
+  #prove(): void {
+    if (this.#unproven.length === 0) return;
+    const { context } = this.#options;
+    const proven = this.#unproven.filter(({ revision }) => revision <= this.#seenRevision);
+    this.#unproven = this.#unproven.filter(({ revision }) => revision > this.#seenRevision);
+    for (const { id } of proven) {
+      withdrawDuplicate(context, id);
+      endProof(context, id);
+    }
   }
 
   get trouble(): string | undefined {

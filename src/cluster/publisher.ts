@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { keyPart } from '../core/cluster/bucket-keys.ts';
+import { isProvisional } from '../core/cluster/provisional-order.ts';
 import type { FunctionSpec } from '../core/registry/function-table.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { byteStringToText, type RawJson } from '../protocol/json/byte-string.ts';
@@ -15,7 +16,6 @@ import { Session } from '../router/session/session.ts';
 import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
 import type { FunctionValue, ShownFunction, TriggerTypeValue, TriggerValue } from './entry-values.ts';
-import { isProvisional } from './provisional-order.ts';
 
 export interface PublisherOptions {
   readonly engineId: string;
@@ -26,7 +26,7 @@ export interface PublisherOptions {
   /** For routers of one process. */
   readonly isImmediate?: boolean;
   /** An entry has its order among all of the cluster: other routers of the process compare by it, too. */
-  readonly ordered?: (entry: string) => void;
+  readonly ordered?: (entry: string, revision: number) => void;
 }
 
 /** The letters of the kinds in keys. */
@@ -40,6 +40,8 @@ export class Publisher {
   readonly #options: PublisherOptions;
   /** Its entries are `<kind>.<id>`. */
   readonly #writer: BucketWriter;
+  /** By entry, the revision in which it was first written. */
+  readonly #revisions = new Map<string, number>();
   /** By entry, the registration that is being written for the first time. */
   readonly #unordered = new Map<string, { order?: number | undefined }>();
 
@@ -52,6 +54,7 @@ export class Publisher {
       keyOf: (entry) => `${engineId}.${entry[0]}.${keyPart(entry.slice(2)).part}`,
       wantedOf: (entry) => this.#valueOf(entry),
       written: (entry, revision) => this.#written(entry, revision),
+      unchanged: (entry) => this.#written(entry, this.#revisions.get(entry)),
     });
     this.#writer = writer;
     functions.workerListeners.add(this.#functionChanged);
@@ -85,7 +88,10 @@ export class Publisher {
   #valueOf(entry: string): string | undefined {
     const id = entry.slice(2);
     const value = this.#valueOfKind(entry, id);
-    if (value === undefined) return undefined;
+    if (value === undefined) {
+      this.#revisions.delete(entry);
+      return undefined;
+    }
     const text = JSON.stringify(keyPart(id).isDigest ? { id, ...value } : value);
     const { bytesMax, context } = this.#options;
     const bytes = Buffer.byteLength(text);
@@ -155,13 +161,14 @@ export class Publisher {
     return {};
   }
 
-  #written(entry: string, revision: number): void {
+  #written(entry: string, revision: number | undefined): void {
     const registration = this.#unordered.get(entry);
-    if (registration === undefined) return;
+    if (registration === undefined || revision === undefined) return;
     this.#unordered.delete(entry);
     registration.order = revision;
     const { context, ordered } = this.#options;
-    ordered?.(entry);
+    this.#revisions.set(entry, revision);
+    ordered?.(entry, revision);
     const id = entry.slice(2);
     if (entry.startsWith(FUNCTION)) return withdrawDuplicate(context, id);
     if (entry.startsWith(TRIGGER_TYPE)) return withdrawOlderType(context, id);
@@ -196,4 +203,9 @@ const DIGEST_CHARS = 12;
 
 function textOf<K extends string>(key: K, raw: RawJson | undefined): { [key in K]?: string } {
   return raw === undefined ? {} : ({ [key]: byteStringToText(raw) } as { [key in K]?: string });
+}
+
+/** The id of the function that the entry is about. */
+export function functionOf(entry: string): string | undefined {
+  return entry.startsWith(`${FUNCTION}.`) ? entry.slice(2) : undefined;
 }

@@ -75,6 +75,17 @@ export interface OwnPlace {
   take(request: CallRequest): void;
 }
 
+/** Another engine may have an earlier registration of the function. */
+export interface UnprovenFunction {
+  /** Settles when it is proven, gone or late. */
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+  readonly cancel: () => void;
+  waiting: number;
+  /** It is not proven yet, and nothing waits for that any more. */
+  isLate: boolean;
+}
+
 /** A call in the table of calls in flight. */
 export type HandedCall = Call<Session | ModuleExecutor | RemoteEngine, Caller>;
 
@@ -143,6 +154,8 @@ export interface RouterContext {
   whenOthersKnow: ((then: () => void) => void) | undefined;
   /** Calls back when every other router has handled what had arrived there; absent: there are none. */
   afterTurnOfOthers: ((then: () => void) => void) | undefined;
+  /** By id, functions of which another engine may have an earlier registration. */
+  readonly unproven: Map<string, UnprovenFunction>;
   /** Workers that move here from another router or engine, and whose registrations wait for its answer. */
   readonly moves: Set<{ readonly engine: RemoteEngine; readonly done: Promise<void> }>;
   /** Calls for which no worker has a place yet. */

@@ -68,7 +68,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     ownPlaces: new Map(),
     whenOthersKnow: undefined,
     afterTurnOfOthers: undefined,
-    moves: new Set(),
+    ...{ unproven: new Map(), moves: new Set() },
     waiting: new WaitingCalls(settings.waiting),
     placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),

@@ -3,6 +3,7 @@
 // A router sends its own registrations on the lines that carry its calls, so a call never arrives before a registration
 // that came earlier. A counter in shared memory gives all registrations of the process one order.
 
+import { provisionalOrder } from '../../core/cluster/provisional-order.ts';
 import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
 import { isRouterMessage } from '../../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, rawJson, textToByteString } from '../../protocol/json/byte-string.ts';
@@ -16,7 +17,6 @@ import { RunPlace } from '../../router/remote/run-place.ts';
 import { ServeFrames } from '../../router/remote/serve-frames.ts';
 import { adoptVerdict, noteVerdict } from '../../router/triggers/triggers.ts';
 import type { RoutersOfProcess } from '../cluster.ts';
-import { provisionalOrder } from '../provisional-order.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';

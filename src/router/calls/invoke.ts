@@ -14,6 +14,7 @@ import type { EnqueueAction } from '../../protocol/frames/frames.ts';
 import { CALL_DEPTH_MAX, idOffence } from '../../protocol/frames/limits.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext, WorkerEntry } from '../context.ts';
+import { proofOf } from '../registrations/unproven.ts';
 import { newestElsewhere, usableOffers } from '../remote/offers.ts';
 import { relay } from '../remote/relayed-calls.ts';
 import { coveringExecutors, selectCovering } from '../restricted/covering.ts';
@@ -45,6 +46,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
   const entry = context.functions.get(request.functionId);
   if (context.moves.size > 0 && mayMoveHere(context, entry, request)) return;
+  if (context.unproven.size > 0 && isUnproven(context, request)) return;
   if (entry === undefined && mayComeFromOthers(context, request)) return;
   const refusal =
     entry === undefined
@@ -80,6 +82,20 @@ function mayMoveHere(
   if (isHere || entry?.remotes.some(({ engine }) => !moving.has(engine))) return false;
   const kept = { ...keptRequest(request), hasWaitedForMoves: true };
   void Promise.all([...moves].map(({ done }) => done)).then(() => invoke(context, kept));
+  return true;
+}
+
+/** Another engine may have registered the function before: then the call is made again when that is known. */
+function isUnproven(context: RouterContext, request: CallRequest): boolean {
+  const { functionId } = request;
+  const one = context.unproven.get(functionId);
+  if (one === undefined) return false;
+  const proof = proofOf(functionId, one);
+  if (proof instanceof Refusal) refuseObserved(context, request, proof);
+  else {
+    const kept = keptRequest(request);
+    void proof.then(() => invoke(context, kept));
+  }
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 import { type Access, coversId } from '../../core/access/access.ts';
 import type { ReservedKind } from '../../core/access/reservations.ts';
+import { isProvisional } from '../../core/cluster/provisional-order.ts';
 import type { FunctionSpec, RemoteOffer, Trust } from '../../core/registry/function-table.ts';
 import type { RegisterFunction, UnregisterFunction } from '../../protocol/frames/frames.ts';
 import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.ts';
@@ -12,6 +13,7 @@ import type { RouterContext } from '../context.ts';
 import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
+import { beginProof } from './unproven.ts';
 
 export function handleRegisterFunction(
   context: RouterContext,
@@ -69,8 +71,12 @@ function register(
   const elsewhere = holderElsewhere(context, session, id);
   if (elsewhere !== undefined) return { ok: false, reason: duplicateText(id, elsewhere) };
   takeFromOthers(context, session, id);
-  const outcome = context.functions.register(id, session, specOf(frame));
+  const spec = specOf(frame);
+  const order = orderOf(context, session, id);
+  if (order !== undefined) spec.order = order;
+  const outcome = context.functions.register(id, session, spec);
   if (!outcome.ok) return outcome;
+  if (order === undefined && mustBeProven(context, id)) beginProof(context, id);
   if (session.access === undefined) reserve(context, 'function', id);
   return { ...outcome, url: url?.value };
 }
@@ -125,6 +131,18 @@ function withdraw(context: RouterContext, id: string, by: string, mayKeep: (acce
   }
 }
 
+function mustBeProven({ functions, settings }: RouterContext, id: string): boolean {
+  const entry = functions.get(id);
+  return settings.isInCluster === true && entry?.kind === 'worker' && entry.balance === 'reject_duplicates';
+}
+
+/** With `reject_duplicates` a worker that registers its function again has it as long as before. */
+function orderOf(context: RouterContext, session: Session, id: string): number | undefined {
+  const entry = context.functions.get(id);
+  if (entry?.kind !== 'worker' || !mustBeProven(context, id)) return undefined;
+  return entry.specs[entry.executors.indexOf(session)]?.order;
+}
+
 /** With `reject_duplicates`: the engine whose worker has the function. One that leaves gives it up. */
 function holderElsewhere({ functions }: RouterContext, session: Session, id: string): RemoteEngine | undefined {
   const entry = functions.get(id);
@@ -142,9 +160,11 @@ export function withdrawDuplicate(context: RouterContext, id: string): void {
   const entry = context.functions.get(id);
   if (entry?.kind !== 'worker' || entry.balance !== 'reject_duplicates') return;
   const [executor, order] = [entry.executors[0], entry.specs[0]?.order];
-  // While its order is not known, there is nothing to compare.
+  // While its order is not known, or that of one of the two in the process alone, there is nothing to compare.
   if (executor === undefined || order === undefined) return;
-  const holder = entry.remotes.find((offer) => offer.order < order && holdsAgainst(executor, offer))?.engine;
+  const isLater = (offer: RemoteOffer<RemoteEngine>): boolean =>
+    offer.order < order && isProvisional(offer.order) === isProvisional(order);
+  const holder = entry.remotes.find((offer) => isLater(offer) && holdsAgainst(executor, offer))?.engine;
   if (holder === undefined) return;
   executor.functions.delete(id);
   context.functions.unregister(id, executor);

@@ -20,7 +20,9 @@ type Rollups = TelemetryAnswers['engine::rollups::list'];
 type Facet = TelemetryAnswers['engine::traces::facets']['facets'][number];
 
 const connect = sdkWorkers();
-const OBSERVED = { workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory, metrics_enabled: true}}\n' };
+const OBSERVED = {
+  workers: '  - {name: svc-observability, config: {enabled: true, exporter: memory, metrics_enabled: true}}\n',
+};
 
 interface Tree {
   readonly name: string;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SvcWorker } from '../../../src/sdk/index.ts';
-import { waitForEngines, waitForFunction, waitForTriggers } from '../../support/cluster/cluster-engines.ts';
+import { codeOf, waitForEngines, waitForFunction, waitForTriggers } from '../../support/cluster/cluster-engines.ts';
 import { startClusterPair } from '../../support/cluster/cluster-pair.ts';
 import { NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -69,6 +69,43 @@ describe.skipIf(NO_NATS_SERVER)('several workers of one function on two engines'
       expect(one).toBe(other);
     }
     expect(refusals).toBe(names.length);
+  });
+
+  test('[CL28] with reject_duplicates, no call runs on the one that is refused later', async () => {
+    await using pair = await startClusterPair({ more: 'balance: reject_duplicates' });
+    const workers = [connect(pair.a.url), connect(pair.b.url)];
+    for (const [index, worker] of workers.entries()) worker.registerFunction(`here::${index}`, () => index);
+    const reached = workers.map((worker) =>
+      waitFor('both are reached', async () =>
+        (await Promise.all([0, 1].map((index) => codeOf(worker.trigger(`here::${index}`, {}))))).every(
+          (code) => code === 'answered',
+        ),
+      ),
+    );
+    await Promise.all(reached);
+    for (let round = 0; round < 50; round++) {
+      const name = `once::f${round}`;
+      const answers = await Promise.all(
+        workers.map(async (worker, index) => {
+          worker.registerFunction(name, () => index);
+          return await worker.trigger<unknown, number>(name, {});
+        }),
+      );
+      expect(new Set(answers).size).toBe(1);
+    }
+  });
+
+  test('[CL28] with reject_duplicates, a new one answers ENGINE_UNREACHABLE until NATS confirms it', async () => {
+    await using pair = await startClusterPair({ more: 'balance: reject_duplicates' });
+    const worker = connect(pair.a.url);
+    worker.registerFunction('old', () => 'old');
+    expect(await worker.trigger('old', {})).toBe('old');
+    await pair.nats.stop();
+    worker.registerFunction('new', () => 'new');
+    expect(await codeOf(worker.trigger('new', {}))).toBe('ENGINE_UNREACHABLE');
+    expect(await worker.trigger('old', {})).toBe('old');
+    await pair.nats.start();
+    await waitFor('it is confirmed', async () => (await codeOf(worker.trigger('new', {}))) === 'answered', 15_000);
   });
 
   test('[CL27] one route of two workers is answered by the newer one, on every engine', async () => {

@@ -35,9 +35,12 @@ describe('before the engine starts', () => {
     [{ cores: 2 }, 1, '2 cores'],
     [{ cores: 64 }, 4, '64 cores in a cluster'],
     [{ cores: 64, memoryBytes: 1.5 * GIB }, 3, '1536 MiB of memory'],
-  ])('[RO1] [RO10] auto of an engine of a cluster on a machine with %j is %d, because of %s', (differs, threads, reason) => {
-    expect(resolveThreads('auto', true, { ...machine, ...differs })).toEqual({ threads, reason });
-  });
+  ])(
+    '[RO1] [RO10] auto of an engine of a cluster on a machine with %j is %d, because of %s',
+    (differs, threads, reason) => {
+      expect(resolveThreads('auto', true, { ...machine, ...differs })).toEqual({ threads, reason });
+    },
+  );
 
   test.each(['0', '-1', '1.5', '65', '', 'AUTO'])('[CLI-4] --threads %j is a usage error', (threads) => {
     expect(() => resolveThreads(threads, false)).toThrow(/expected auto or a whole number from 1 to 64/);
