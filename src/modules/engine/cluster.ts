@@ -17,7 +17,7 @@ export function clusterStatus({ cluster }: ModuleContext): BuiltinDefinition {
 }
 
 /** Its own workers are served without the other engines, too. */
-export function clusterHealth({ cluster, router }: ModuleContext): ModuleHealth {
+export function clusterHealth({ cluster, router }: Pick<ModuleContext, 'cluster' | 'router'>): ModuleHealth {
   if (cluster === undefined) return { status: 'healthy' };
   // Each router of the process has its own connection to NATS.
   const trouble = cluster.trouble ?? router.routers.find((one) => one.clusterTrouble !== undefined)?.clusterTrouble;
