@@ -11,6 +11,7 @@ import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext, WorkerEntry } from '../router/context.ts';
+import { endProofOfGone } from '../router/registrations/unproven.ts';
 import { Identity } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
 import { SharedReservations } from './shared-reservations.ts';
@@ -88,6 +89,7 @@ export class Cluster {
       const registrations = await nats.bucket(`${prefix}_registry`);
       // The first router writes the names that all of them reserve.
       const reservations = new SharedReservations(registrations, context, routers?.isFurther !== true);
+      context.functions.workerListeners.add((id) => endProofOfGone(context, id));
       const cluster = new Cluster(options, { nats, engines, registrations, reservations });
       // Work that a log trigger caused is recognised on every engine, or two engines log to each other for ever.
       if (context.settings.markKey === undefined && routers?.isFurther !== true) {

@@ -12,7 +12,7 @@ const PROOF_MS_MAX = 1_000;
 const WAITING_MAX = 1_000;
 
 /** Its registration is not proven yet. */
-export function beginProof({ unproven, clock, functions }: RouterContext, id: string): void {
+export function beginProof({ unproven, clock }: RouterContext, id: string): void {
   if (unproven.get(id)?.isLate === false) return;
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -20,8 +20,6 @@ export function beginProof({ unproven, clock, functions }: RouterContext, id: st
   });
   const cancel = clock.after(PROOF_MS_MAX, () => {
     one.isLate = true;
-    const entry = functions.get(id);
-    if (entry?.kind !== 'worker' || entry.executors.length === 0) unproven.delete(id);
     end();
   });
   const one: UnprovenFunction = { ended, end, cancel, waiting: 0, isLate: false };
@@ -33,6 +31,14 @@ export function endProof({ unproven }: RouterContext, id: string): void {
   unproven.delete(id);
   one?.cancel();
   one?.end();
+}
+
+/** To be called for each function whose workers have changed. */
+export function endProofOfGone(context: RouterContext, id: string): void {
+  const { functions, unproven } = context;
+  if (!unproven.has(id)) return;
+  const entry = functions.get(id);
+  if (entry?.kind !== 'worker' || entry.executors.length === 0) endProof(context, id);
 }
 
 /** What a call of the function has to wait for, or why it cannot. */

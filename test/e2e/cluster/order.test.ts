@@ -103,6 +103,11 @@ describe.skipIf(NO_NATS_SERVER)('several workers of one function on two engines'
     await pair.nats.stop();
     worker.registerFunction('new', () => 'new');
     expect(await codeOf(worker.trigger('new', {}))).toBe('ENGINE_UNREACHABLE');
+    const gone = connect(pair.a.url);
+    gone.registerFunction('gone', () => 'gone');
+    expect(await codeOf(gone.trigger('gone', {}))).toBe('ENGINE_UNREACHABLE');
+    await gone.shutdown();
+    await waitFor('it is gone', async () => (await codeOf(worker.trigger('gone', {}))) === 'function_not_found');
     expect(await worker.trigger('old', {})).toBe('old');
     await pair.nats.start();
     await waitFor('it is confirmed', async () => (await codeOf(worker.trigger('new', {}))) === 'answered', 15_000);

