@@ -193,7 +193,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
   test('[O2] records for a collector that does not answer fill the queue, and those over its limit are counted', async () => {
     await using receiver = await startOtlpReceiver(protocol);
     receiver.behave({ kind: 'hold' });
-    await using started = await startExporter(protocol, receiver.url, 300);
+    await using started = await startExporter(protocol, receiver.url, 1_000);
     started.exporter.addSpans(manySpans(3_000));
     started.exporter.addLogs(Array.from({ length: 5_000 }, () => logRecord()));
     expect(started.dropped).toEqual(
@@ -214,9 +214,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('export by OTLP over %s', (pro
     );
     await waitFor('the state is working', () => started.exporter.states().spans?.state === 'working', 20_000);
     const changesOfSpans = started.changes.filter((change) => change.startsWith('spans'));
-    const states = changesOfSpans.map((change) => change.split(' ')[1]);
-    // Between them an export may fail, where the collector takes longer than the exporter waits.
-    expect([states[0], states.at(-1)]).toEqual(['dropping', 'working']);
+    expect(changesOfSpans.map((change) => change.split(' ')[1])).toEqual(['dropping', 'working']);
   }, 40_000);
 
   test('[O2] export to a dead collector is repeated until it answers, and each change is reported once', async () => {
