@@ -63,12 +63,12 @@ export function relayAgain(
   return undefined;
 }
 
-/** Another router of this process comes before other engines. */
+/** Another router of this process comes before other engines, unless the process drains. */
 function select(context: RouterContext, engines: readonly RemoteEngine[]): RemoteEngine | undefined {
   const { settings, random, otherRouters } = context;
   const fraction = (): number => random.fraction();
   if (otherRouters.size === 0) return selectEngine(engines, settings.zone, fraction);
-  const routers = engines.filter(({ isRouter }) => isRouter);
+  const routers = engines.filter(({ isRouter, isDraining }) => isRouter && !isDraining);
   return selectEngine(routers, settings.zone, fraction) ?? selectEngine(engines, settings.zone, fraction);
 }
 
