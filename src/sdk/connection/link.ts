@@ -1,7 +1,8 @@
 // One connection to the engine, from the moment the engine names it until it is gone. Senders hold the link they mean,
 // so that nothing meant for one connection can leave on the next (W4): a link that is down sends nothing.
 //
-// Neighbours: the wire knows the form of the messages, this file decides when they leave: all of one turn together.
+// Neighbours: the wire knows the form of the messages, this file decides when they leave: those of one turn together, a
+// long batch in parts.
 
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import {
@@ -39,6 +40,7 @@ export class Link {
   readonly #frameBytesMax: number;
   /** Approximate number of bytes that wait in the wire. */
   #queuedBytes = 0;
+  #queuedMessages = 0;
   #isScheduled = false;
   #isUp = true;
   /** Whether the buffer was over its limit at the last look. */
@@ -118,7 +120,7 @@ export class Link {
   /** Sends everything that has gathered, now. */
   flush(): void {
     if (this.#queuedBytes === 0) return;
-    this.#queuedBytes = 0;
+    this.#forgetQueued();
     this.#wire.flush();
     this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
   }
@@ -132,13 +134,19 @@ export class Link {
   /** The connection is gone; the unsent messages are dropped. */
   drop(): void {
     this.#isUp = false;
-    this.#queuedBytes = 0;
+    this.#forgetQueued();
     this.#wire.discard();
+  }
+
+  #forgetQueued(): void {
+    this.#queuedBytes = 0;
+    this.#queuedMessages = 0;
   }
 
   #queued(bytes: number): void {
     this.#queuedBytes += bytes;
-    if (this.#queuedBytes >= FLUSH_BYTES) {
+    this.#queuedMessages++;
+    if (this.#queuedMessages >= FLUSH_MESSAGES || this.#queuedBytes >= FLUSH_BYTES) {
       this.flush();
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -160,5 +168,10 @@ export function tooLarge(what: string, of: string, bytes: number, bytesMax: numb
 
 /** Calls are held while more bytes than this wait for the operating system. */
 const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
-/** A batch this long gets its own write: the engine starts on it while the rest is still being encoded. */
+/**
+ * A batch this long gets its own write: the engine starts on it while the rest is still being encoded. Without this,
+ * callers that wait for one another's answers work in alternation with the engine and with the worker that answers, and
+ * half of two processors is idle. Smaller parts cost more system calls than they gain (bench/RESULTS.md).
+ */
+const FLUSH_MESSAGES = 32;
 const FLUSH_BYTES = 64 * 1024;

@@ -41,6 +41,16 @@ test('[SDK-7] a long batch leaves at once, and the rest at the end of the turn',
   expect(socket.writes).toBe(2);
 });
 
+test('[SDK-7] of many short messages 32 leave at once, and the rest at the end of the turn', () => {
+  const { clock, socket, link } = setUp();
+  for (let at = 0; at < 70; at++) link.sendFrame(`{"at":${at}}`);
+  expect(socket.writes).toBe(2);
+  expect(socket.take()).toHaveLength(64);
+  clock.endTurn();
+  expect(socket.writes).toBe(3);
+  expect(socket.take()).toHaveLength(6);
+});
+
 test('[W4] gathered messages are dropped when the connection is lost', () => {
   const { clock, socket, link } = setUp();
   link.sendFrame('{"at":1}');
