@@ -84,7 +84,7 @@ export const PARTS: readonly Part[] = [
     name: 'observability',
     title: 'What observation costs',
     program: 'bench/load/observability.ts',
-    args: ['40'],
+    args: ['4'],
     minutes: 7,
     headline: { row: 'ratio 1', column: 'calls/s', says: 'calls/s with every call kept' },
   },

@@ -1,16 +1,18 @@
 // The cost of observability for a call: the same load on engines that observe nothing, keep no trace, a tenth of them,
 // all, and all with payloads. All run at once and take turns of less than a second, so that a disturbance affects each
-// of them: with turns of three seconds the ratio of two equal engines was between 0.8 and 1.2. Only the ratios count.
-// Measured after the telemetry threads have warmed up.
+// of them: with turns of three seconds the ratio of two equal engines was between 0.8 and 1.2. They are started several
+// times: equal engines differ by up to a tenth for as long as their processes live. Only the ratios count. Measured
+// after the telemetry threads have warmed up.
 //
-//   node bench/load/observability.ts            40 rounds; with a number, as many
+//   node bench/load/observability.ts            5 starts; with a number, as many
 //   node bench/load/observability.ts --quick one short round: shows that the bench runs
 
 import { type CellResult, type Contender, type RunningCell, startCell } from '../support/cell.ts';
 import { SVC_BARE, SVC_BINARY } from '../support/contenders.ts';
 
 const isQuick = process.argv.includes('--quick');
-const ROUNDS = isQuick ? 1 : Number(process.argv[2] ?? 40);
+const STARTS = isQuick ? 1 : Number(process.argv[2] ?? 5);
+const ROUNDS = isQuick ? 1 : 7;
 const LOAD = { payloadBytes: 100, inFlight: 64 };
 const WARMUP = { ...LOAD, warmupMs: 0, measureMs: isQuick ? 100 : 4_000 };
 /** An engine that was idle needs some calls before it is at its speed again. */
@@ -35,6 +37,17 @@ for (const clients of [SVC_BINARY, SVC_BARE]) await compare(clients);
 
 async function compare(clients: Contender): Promise<void> {
   const results = new Map<string, CellResult[]>(MODES.map(({ name }) => [name, []]));
+  for (let start = 0; start < STARTS; start++) await measureStart(clients, results);
+  const off = results.get('off') ?? [];
+  for (const { name, target } of MODES) {
+    const own = results.get(name) ?? [];
+    const row = [clients.name, name, ...columns(own, off, target)];
+    process.stdout.write(`| ${row.join(' | ')} |\n`);
+  }
+}
+
+/** Fresh processes of every mode, in turn. */
+async function measureStart(clients: Contender, results: ReadonlyMap<string, CellResult[]>): Promise<void> {
   const cells: { readonly name: string; readonly cell: RunningCell }[] = [];
   for (const { name, config } of MODES) {
     const cell = await startCell({ ...clients, server: [...(clients.server ?? []), config] });
@@ -49,12 +62,6 @@ async function compare(clients: Contender): Promise<void> {
     }
   }
   for (const { cell } of cells) await cell.stop();
-  const off = results.get('off') ?? [];
-  for (const { name, target } of MODES) {
-    const own = results.get(name) ?? [];
-    const row = [clients.name, name, ...columns(own, off, target)];
-    process.stdout.write(`| ${row.join(' | ')} |\n`);
-  }
 }
 
 function columns(own: readonly CellResult[], off: readonly CellResult[], target: number | undefined): string[] {

@@ -57,8 +57,9 @@ export class IncomingCalls {
     let outcome: unknown;
     try {
       const within = middleware.isEmpty ? run : this.#around(run);
-      if (span === undefined) outcome = contexts.run(traceOf(call), within, payload, invocation);
-      else outcome = span.run(() => contexts.run(span.carrier, within, payload, invocation));
+      const carrier = span === undefined ? traceOf(call) : span.carrier;
+      if (span?.run === undefined) outcome = contexts.run(carrier, within, payload, invocation);
+      else outcome = span.run(() => contexts.run(carrier, within, payload, invocation));
       if (isThenable(outcome)) {
         this.#running.add(invocation);
         void this.#await(outcome, invocation);

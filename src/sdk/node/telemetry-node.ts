@@ -27,7 +27,7 @@ import type { HandlerSpan, LoggerLevel, LogScope, TelemetryOptions, WorkerTeleme
 import type { DeliveredCall } from '../wire/wire.ts';
 import { SDK_VERSION } from '../worker/announcement.ts';
 import { OncePerMinute } from '../worker/once-per-minute.ts';
-import { HEADROOM_BYTES } from '../worker/platform.ts';
+import { HEADROOM_BYTES, type PlatformClock } from '../worker/platform.ts';
 import { openTelemetry } from './opentelemetry-node.ts';
 
 const NO_SCOPE: LogScope = {};
@@ -91,7 +91,8 @@ export class NodeTelemetry implements WorkerTelemetry {
     const foreign = openTelemetry.begin(call);
     if (foreign !== undefined) return foreign;
     const parent = parseTraceparent(traceparent);
-    return parent === undefined ? undefined : this.#own(call, parent.trace_id, parent.span_id);
+    if (parent === undefined) return undefined;
+    return new KeptRun(call, parent, this.#attributesOfCall(call), this.#options.clock, this.#ended);
   }
 
   end(): void {
@@ -100,39 +101,11 @@ export class NodeTelemetry implements WorkerTelemetry {
     this.#stopGauges();
   }
 
-  #own(call: DeliveredCall, traceId: string, parentSpanId: string): HandlerSpan {
-    const spanId = randomHex(SPAN_BYTES);
-    const { clock } = this.#options;
-    const startMs = clock.wallMs();
-    const startedMs = clock.monotonicMs();
-    const carrier: TraceCarrier = {
-      traceparent: `00-${traceId}-${spanId}-01`,
-      baggage: call.baggage,
-      depth: call.depth,
-      functionId: call.functionId,
-    };
-    let hasEnded = false;
-    return {
-      carrier,
-      run: (task) => task(),
-      end: (failure) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        if (this.#spans.length >= SPANS_MAX) return this.#noteDroppedSpan();
-        this.#spans.push({
-          traceId,
-          spanId,
-          parentSpanId,
-          name: `execute ${call.functionId}`,
-          startMs,
-          endMs: startMs + clock.monotonicMs() - startedMs,
-          attributes: this.#attributesOfCall(call),
-          error: failure && describeFailure(failure.thrown),
-        });
-        this.#plan();
-      },
-    };
-  }
+  readonly #ended = (span: SpanEntry): void => {
+    if (this.#spans.length >= SPANS_MAX) return this.#noteDroppedSpan();
+    this.#spans.push(span);
+    this.#plan();
+  };
 
   #noteDroppedSpan(): void {
     this.#droppedSpans.write((more) => {
@@ -217,6 +190,63 @@ export class NodeTelemetry implements WorkerTelemetry {
   }
 }
 
+/** A run whose trace is kept. It does not keep the call, which may be large. */
+class KeptRun implements HandlerSpan, TraceCarrier, SpanEntry {
+  readonly baggage: string | undefined;
+  readonly depth: number | undefined;
+  readonly functionId: string;
+  readonly traceId: string;
+  readonly spanId = randomHex(SPAN_BYTES);
+  readonly parentSpanId: string;
+  readonly attributes: readonly OtlpAttribute[];
+  readonly startMs: number;
+  endMs = 0;
+  error: SpanEntry['error'] = undefined;
+  readonly #clock: PlatformClock;
+  readonly #startedMs: number;
+  #onEnd: ((span: SpanEntry) => void) | undefined;
+
+  constructor(
+    { baggage, depth, functionId }: DeliveredCall,
+    parent: { readonly trace_id: string; readonly span_id: string },
+    attributes: readonly OtlpAttribute[],
+    clock: PlatformClock,
+    onEnd: (span: SpanEntry) => void,
+  ) {
+    this.baggage = baggage;
+    this.depth = depth;
+    this.functionId = functionId;
+    this.traceId = parent.trace_id;
+    this.parentSpanId = parent.span_id;
+    this.attributes = attributes;
+    this.startMs = clock.wallMs();
+    this.#clock = clock;
+    this.#startedMs = clock.monotonicMs();
+    this.#onEnd = onEnd;
+  }
+
+  get carrier(): TraceCarrier {
+    return this;
+  }
+
+  get traceparent(): string {
+    return `00-${this.traceId}-${this.spanId}-01`;
+  }
+
+  get name(): string {
+    return `execute ${this.functionId}`;
+  }
+
+  end(failure?: { readonly thrown: unknown }): void {
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined) return;
+    this.#onEnd = undefined;
+    this.endMs = this.startMs + this.#clock.monotonicMs() - this.#startedMs;
+    this.error = failure && describeFailure(failure.thrown);
+    onEnd(this);
+  }
+}
+
 /** A run whose trace is not kept. It still gets ids when they are read, so that its logs can be found by them. */
 class UntracedRun implements HandlerSpan, TraceCarrier {
   readonly baggage: string | undefined;
@@ -237,10 +267,6 @@ class UntracedRun implements HandlerSpan, TraceCarrier {
   get traceparent(): string {
     this.#traceparent ??= `00-${randomHex(TRACE_BYTES)}-${randomHex(SPAN_BYTES)}-00`;
     return this.#traceparent;
-  }
-
-  run<Result>(task: () => Result): Result {
-    return task();
   }
 
   end(): void {

@@ -36,8 +36,8 @@ export interface WorkerTelemetry {
 export interface HandlerSpan {
   /** The trace context for calls that the handler makes. */
   readonly carrier: TraceCarrier;
-  /** Runs the handler within it. */
-  run<Result>(task: () => Result): Result;
+  /** Runs the handler within it. Absent: the carrier is all of its context. */
+  run?<Result>(task: () => Result): Result;
   /** `failure`: what the handler threw. Later calls have no effect. */
   end(failure?: { readonly thrown: unknown }): void;
 }
