@@ -35,7 +35,9 @@ export function beginCall(observer: Collector, functionId: string, request: Call
     : observer.begin('call ', functionId, functionId, service, traceparent, baggage);
   if (typeof begun !== 'object') return begun;
   const { prefix } = observer.settings;
-  begun.attributes = callAttributes(prefix, functionId, isOwn || request.isInternal === true);
+  const known = knownCall(prefix, functionId, isOwn || request.isInternal === true);
+  begun.name = known.name;
+  begun.attributes = known.attributes;
   if (trigger !== undefined) begun.add('trigger.type', trigger.type);
   if (trigger !== undefined) begun.add('trigger.id', trigger.id);
   if (from?.profile?.name !== undefined) begun.add('svc.caller.worker', from.profile.name);
@@ -44,22 +46,28 @@ export function beginCall(observer: Collector, functionId: string, request: Call
 
 const KINDS: Readonly<Record<EmittedPrefix, string>> = { svc: 'svc.function.kind', iii: 'iii.function.kind' };
 
-/** The attributes that all spans of calls to one function share, built once. */
-const knownAttributes: Readonly<Record<EmittedPrefix, Map<string, string>>> = { svc: new Map(), iii: new Map() };
-/** Function ids are chosen by users. */
-const KNOWN_ATTRIBUTES_MAX = 4_096;
+/** What all spans of calls to one function share, built once. */
+interface KnownCall {
+  readonly name: string;
+  readonly attributes: string;
+}
 
-function callAttributes(prefix: EmittedPrefix, functionId: string, isInternal: boolean): string {
-  const all = knownAttributes[prefix];
+const knownCalls: Readonly<Record<EmittedPrefix, Map<string, KnownCall>>> = { svc: new Map(), iii: new Map() };
+/** Function ids are chosen by users. */
+const KNOWN_CALLS_MAX = 4_096;
+
+function knownCall(prefix: EmittedPrefix, functionId: string, isInternal: boolean): KnownCall {
+  const all = knownCalls[prefix];
   // A call of the console turns a user's function into an internal one.
   const key = isInternal ? `!${functionId}` : functionId;
-  const known = all.get(key);
-  if (known !== undefined) return known;
-  if (all.size >= KNOWN_ATTRIBUTES_MAX) all.clear();
-  const attributes =
-    attributeText('faas.invoked_name', functionId) + attributeText(KINDS[prefix], isInternal ? 'internal' : 'user');
-  all.set(key, attributes);
-  return attributes;
+  let known = all.get(key);
+  if (known === undefined) {
+    if (all.size >= KNOWN_CALLS_MAX) all.clear();
+    const kind = attributeText(KINDS[prefix], isInternal ? 'internal' : 'user');
+    known = { name: `call ${functionId}`, attributes: attributeText('faas.invoked_name', functionId) + kind };
+    all.set(key, known);
+  }
+  return known;
 }
 
 /** The attribute that says whether a function is a user's or the engine's. */

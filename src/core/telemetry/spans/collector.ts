@@ -27,7 +27,7 @@ export interface CollectorContext {
   /** 32 random hexadecimal digits. */
   token(): string;
   /** A random number from 0 to below 1. */
-  fraction(): number;
+  readonly fraction: () => number;
   /** The engine is under pressure: hardly any trace is kept (L1). */
   isPressed(): boolean;
   /** Data was dropped, for that reason. */
@@ -80,7 +80,7 @@ export class Collector {
   readonly #stats = new CallStats();
   readonly #jobs = new CallStats();
   readonly #spans: SpanBuffer;
-  /** Begun since the last batch: those that have not ended by the next batch are reported as pending. */
+  /** Begun since the last batch and not ended: reported as pending with the next one. */
   #begun: OpenSpan[] = [];
   #logs: LogRecord[] = [];
   #frames: TelemetryFrame[] = [];
@@ -170,7 +170,8 @@ export class Collector {
     if (sampler === undefined || sampler.isNever || isTraceparent(traceparent)) {
       return this.begin(prefix, operation, functionId, service, traceparent, baggage);
     }
-    const fraction = this.#context.fraction();
+    if (sampler.skips(this.#context.fraction)) return UNTRACED;
+    const fraction = sampler.placeOfNext(this.#context.fraction());
     if (!this.#decide(sampler, fraction, operation, service)) return UNTRACED;
     return this.#open(prefix + operation, functionId, traceIdAt(fraction, this.#context.token()), '', baggage);
   }
@@ -191,9 +192,19 @@ export class Collector {
     const kept = baggage === undefined ? '' : detach(baggage);
     const spanId = this.#context.token().slice(16);
     const span = new OpenSpan(traceId, spanId, parentId, name, functionId, kept, this.#context.monotonicMs());
-    if (this.#begun.length < SPANS_MAX) this.#begun.push(span);
+    if (this.#begun.length < SPANS_MAX) span.place = this.#begun.push(span) - 1;
     this.#planFlush();
     return span;
+  }
+
+  /** Spans that have ended are forgotten at once: what lives until the next batch costs the garbage collector more. */
+  #forgetBegun(span: OpenSpan): void {
+    const last = this.#begun[this.#begun.length - 1];
+    if (span.place < 0 || last === undefined) return;
+    this.#begun[span.place] = last;
+    last.place = span.place;
+    this.#begun.pop();
+    span.place = -1;
   }
 
   /** Ends it as successful, or as an error when there is a `code`. Later ends of the same span have no effect. */
@@ -205,6 +216,7 @@ export class Collector {
   endAt(span: OpenSpan, nowMs: number, code?: string, message = '', stack = ''): void {
     if (span.hasEnded) return;
     span.endedMs = nowMs;
+    this.#forgetBegun(span);
     if (span.status === STATUS.unset) span.status = code === undefined ? STATUS.ok : STATUS.error;
     if (code !== undefined) span.error = errorText(code, message, stack);
     if (!this.#spans.add(span, this.#epochMs)) return this.#context.dropped('spans', 'buffer_full');
@@ -382,7 +394,8 @@ export class Collector {
 
   #writePending(): void {
     for (const span of this.#begun) {
-      if (!span.hasEnded && !this.#spans.add(span, this.#epochMs)) this.#context.dropped('spans', 'buffer_full');
+      span.place = -1;
+      if (!this.#spans.add(span, this.#epochMs)) this.#context.dropped('spans', 'buffer_full');
     }
     this.#begun = [];
   }

@@ -30,6 +30,10 @@ export class Sampler {
   /** Whether no trace that begins here is ever kept: then it needs no id. */
   readonly isNever: boolean;
   readonly #known = new Map<string, number>();
+  /** The rate of all traces; `undefined`: it differs. */
+  readonly #rateOfAll: number | undefined;
+  /** How many traces without an id come before the next that may be kept; below 0: not drawn yet. */
+  #toSkip = -1;
   #tokens: number;
   #refilledMs = 0;
   #limited = 0;
@@ -37,7 +41,26 @@ export class Sampler {
   constructor(settings: SamplingSettings) {
     this.settings = settings;
     this.isNever = settings.defaultRate <= 0 && settings.rules.every(({ rate }) => rate <= 0);
+    const { rules, defaultRate } = settings;
+    this.#rateOfAll = rules.length === 0 && defaultRate > 0 && defaultRate < 1 ? defaultRate : undefined;
     this.#tokens = settings.tracesPerSecondMax;
+  }
+
+  /**
+   * Whether the trace that begins now, and has no id yet, is not kept. Where all have one rate, the number of traces
+   * up to the next that may be kept is drawn at once, which costs less than a random number for each. `random`: from 0
+   * to below 1.
+   */
+  skips(random: () => number): boolean {
+    const rate = this.#rateOfAll;
+    if (rate === undefined) return false;
+    if (this.#toSkip < 0) this.#toSkip = Math.floor(Math.log(1 - random()) / Math.log(1 - rate));
+    return this.#toSkip-- > 0;
+  }
+
+  /** The position of a trace that is not skipped. */
+  placeOfNext(random: number): number {
+    return this.#rateOfAll === undefined ? random : random * this.#rateOfAll;
   }
 
   /**

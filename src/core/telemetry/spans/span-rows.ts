@@ -36,6 +36,8 @@ export class OpenSpan {
   error = '';
   /** A traceparent header that differs from the parent's. */
   link = '';
+  /** Where the collector lists it while it may have to be reported as pending; below 0: nowhere. */
+  place = -1;
 
   constructor(
     traceId: string,
@@ -71,8 +73,20 @@ export class OpenSpan {
 
 /** One attribute in the form of `OpenSpan.attributes`: for attributes that many spans share. */
 export function attributeText(key: string, value: string): string {
-  return SEPARATOR + key + SEPARATOR + (value.includes(SEPARATOR) ? value.replaceAll(SEPARATOR, ' ') : value);
+  return leadOf(key) + (value.includes(SEPARATOR) ? value.replaceAll(SEPARATOR, ' ') : value);
 }
+
+/** Joined once: each joint of two texts is an object that lives until the span is sent. All keys are texts of the code. */
+function leadOf(key: string): string {
+  let lead = leads.get(key);
+  if (lead === undefined) {
+    lead = SEPARATOR + key + SEPARATOR;
+    leads.set(key, lead);
+  }
+  return lead;
+}
+
+const leads = new Map<string, string>();
 
 /** `epochMs`: the offset from the monotonic clock to Unix time. */
 export function writeRow(rows: (string | number)[], at: number, span: OpenSpan, epochMs: number): void {

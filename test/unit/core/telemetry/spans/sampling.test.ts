@@ -75,6 +75,36 @@ test('the first rule decides whose patterns all match, and an absent pattern mat
   expect(decide(settings, 'job', 'other')).toBe(false);
 });
 
+test.each([0.001, 0.1, 0.5, 0.999])('with the rate %d, that share of traces without an id is not skipped', (rate) => {
+  const sampler = new Sampler({ ...ALL_TRACES, defaultRate: rate });
+  const draw = new SeededRandom(11);
+  const gaps: number[] = [];
+  let since = 0;
+  for (let at = 0; at < 200_000; at++) {
+    since++;
+    if (sampler.skips(() => draw.fraction())) continue;
+    gaps.push(since);
+    since = 0;
+  }
+  expect(Math.abs(gaps.length / 200_000 - rate)).toBeLessThan(0.1 * rate);
+  // As often as with a number for each: the next one after a kept trace is kept at the same rate.
+  const atOnce = gaps.filter((gap) => gap === 1).length / gaps.length;
+  expect(Math.abs(atOnce - rate)).toBeLessThan(0.02);
+});
+
+test('the position of a trace that is not skipped lies within the rate', () => {
+  const sampler = new Sampler({ ...ALL_TRACES, defaultRate: 0.25 });
+  for (const draw of [0, 0.5, 1 - Number.EPSILON]) {
+    expect(sampler.decide(sampler.placeOfNext(draw), 'f', '', () => 0)).toBe(true);
+  }
+});
+
+test('where rules give several rates, no trace is skipped before its rule is known', () => {
+  const sampler = new Sampler({ ...ALL_TRACES, defaultRate: 0.001, rules: [rule('checkout::*', undefined, 1)] });
+  expect(sampler.skips(() => 0.5)).toBe(false);
+  expect(sampler.decide(sampler.placeOfNext(0.9), 'checkout::pay', '', () => 0)).toBe(true);
+});
+
 test('a limit of traces per second holds, after a quiet time too', () => {
   const sampler = new Sampler({ ...ALL_TRACES, tracesPerSecondMax: 5 });
   const keep = (nowMs: number): number =>
