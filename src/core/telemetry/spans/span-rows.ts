@@ -76,7 +76,7 @@ export function attributeText(key: string, value: string): string {
   return leadOf(key) + (value.includes(SEPARATOR) ? value.replaceAll(SEPARATOR, ' ') : value);
 }
 
-/** Joined once: each joint of two texts is an object that lives until the span is sent. All keys are texts of the code. */
+/** Joined once: each joint of two texts is an object that lives until the span is sent. Keys are texts of the code. */
 function leadOf(key: string): string {
   let lead = leads.get(key);
   if (lead === undefined) {
