@@ -38,9 +38,8 @@ export class Link {
   readonly #wire: Wire;
   readonly #clock: PlatformClock;
   readonly #frameBytesMax: number;
-  /** Approximate number of bytes that wait in the wire. */
+  /** Roughly, of what waits in the wire. */
   #queuedBytes = 0;
-  #queuedMessages = 0;
   #isScheduled = false;
   #isUp = true;
   /** Whether the buffer was over its limit at the last look. */
@@ -120,7 +119,7 @@ export class Link {
   /** Sends everything that has gathered, now. */
   flush(): void {
     if (this.#queuedBytes === 0) return;
-    this.#forgetQueued();
+    this.#queuedBytes = 0;
     this.#wire.flush();
     this.#isCongested = this.#socket.bufferedBytes() > BUFFERED_BYTES_MAX;
   }
@@ -134,19 +133,13 @@ export class Link {
   /** The connection is gone; the unsent messages are dropped. */
   drop(): void {
     this.#isUp = false;
-    this.#forgetQueued();
+    this.#queuedBytes = 0;
     this.#wire.discard();
   }
 
-  #forgetQueued(): void {
-    this.#queuedBytes = 0;
-    this.#queuedMessages = 0;
-  }
-
   #queued(bytes: number): void {
-    this.#queuedBytes += bytes;
-    this.#queuedMessages++;
-    if (this.#queuedMessages >= FLUSH_MESSAGES || this.#queuedBytes >= FLUSH_BYTES) {
+    this.#queuedBytes += Math.max(bytes, MESSAGE_BYTES_MIN);
+    if (this.#queuedBytes >= FLUSH_BYTES) {
       this.flush();
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -173,5 +166,6 @@ const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
  * callers that wait for one another's answers work in alternation with the engine and with the worker that answers, and
  * half of two processors is idle. Smaller parts cost more system calls than they gain (bench/RESULTS.md).
  */
-const FLUSH_MESSAGES = 32;
 const FLUSH_BYTES = 64 * 1024;
+/** What a message counts as at least: 32 messages make a batch. */
+const MESSAGE_BYTES_MIN = 2 * 1024;

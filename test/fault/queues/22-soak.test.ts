@@ -73,8 +73,10 @@ class Soak {
   isOver = false;
 }
 
-/** The file grows by pages, in steps that depend on the moment. 2 000 jobs that stay take 668 KiB. */
+/** The file grows by pages, in steps that depend on the moment. */
 const FEW_PAGES_BYTES = 4 * 4_096;
+/** Of a job that waits: 2 000 jobs that stay take 668 KiB. */
+const JOB_BYTES = 350;
 
 test('[Q1] [R3] [fault 22] Jobs of all kinds that come for a long time all run, and leave nothing in the store', {
   timeout: 60_000 + SECONDS * 2_000,
@@ -90,12 +92,15 @@ test('[Q1] [R3] [fault 22] Jobs of all kinds that come for a long time all run, 
   });
   const samples: Sample[] = [];
   const sent: Promise<void>[] = [];
+  // A busy machine may be late: what waited at the same time needed its room.
+  let waitingMost = 0;
   for (let tick = 0; tick * TICK_MS < SECONDS * 1_000; tick++) {
     sent.push(...Array.from({ length: JOBS_PER_TICK }, () => soak.send(producer)));
     if ((tick * TICK_MS) % 1_000 === 0) {
       await Promise.all(sent.splice(0));
       samples.push({ atS: (tick * TICK_MS) / 1_000, rss: engine.rssBytes, file: sizeOf(folder.path) });
     }
+    waitingMost = Math.max(waitingMost, soak.waiting.size);
     // The rate is the test.
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
@@ -112,7 +117,8 @@ test('[Q1] [R3] [fault 22] Jobs of all kinds that come for a long time all run, 
   expect(soak.waiting).toEqual(new Set());
   // Finished jobs make room for new ones.
   const [early, last] = [samples[Math.floor(samples.length / 4)], samples.at(-1)];
-  expect(last?.file).toBeLessThanOrEqual(2 * (early?.file ?? 0) + FEW_PAGES_BYTES);
+  const room = FEW_PAGES_BYTES + JOB_BYTES * waitingMost;
+  expect(last?.file).toBeLessThanOrEqual(2 * (early?.file ?? 0) + room);
   if (slope !== undefined) expect(slope).toBeLessThan(SLOPE_MIB_PER_HOUR_MAX);
 });
 
