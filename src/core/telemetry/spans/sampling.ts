@@ -54,7 +54,7 @@ export class Sampler {
   skips(random: () => number): boolean {
     const rate = this.#rateOfAll;
     if (rate === undefined) return false;
-    if (this.#toSkip < 0) this.#toSkip = Math.floor(Math.log(1 - random()) / Math.log(1 - rate));
+    if (this.#toSkip < 0) this.#toSkip = Math.floor(Math.log1p(-random()) / Math.log1p(-rate));
     return this.#toSkip-- > 0;
   }
 

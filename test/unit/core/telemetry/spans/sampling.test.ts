@@ -92,6 +92,12 @@ test.each([0.001, 0.1, 0.5, 0.999])('with the rate %d, that share of traces with
   expect(Math.abs(atOnce - rate)).toBeLessThan(0.02);
 });
 
+test('with a rate too small to change 1, no trace is kept', () => {
+  const sampler = new Sampler({ ...ALL_TRACES, defaultRate: 1e-300 });
+  const draw = new SeededRandom(11);
+  for (let at = 0; at < 1_000; at++) expect(sampler.skips(() => draw.fraction())).toBe(true);
+});
+
 test('the position of a trace that is not skipped lies within the rate', () => {
   const sampler = new Sampler({ ...ALL_TRACES, defaultRate: 0.25 });
   for (const draw of [0, 0.5, 1 - Number.EPSILON]) {
