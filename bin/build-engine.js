@@ -23,11 +23,21 @@ await Promise.all([
   // Bundled apart from the program: a thread would otherwise load shared chunks that it does not use.
   bundle(Object.fromEntries(tasks.map((task) => [basename(task, '.ts'), task])), 'dist/workers'),
 ]);
+for (const folder of ['dist/engine', 'dist/workers']) refuseWideText(join(root, folder));
 // The templates of `svc create` are copied unchanged next to the program.
 cpSync(join(root, 'src/cli/templates'), join(root, 'dist/engine/templates'), {
   recursive: true,
   filter: (path) => !path.includes('__pycache__'),
 });
+
+/** One character beyond Latin-1, as in a regular expression, makes V8 keep two bytes for each of the file's text. */
+function refuseWideText(folder) {
+  for (const file of readdirSync(folder)) {
+    const wide = /[\u0100-\uffff]/.exec(readFileSync(join(folder, file), 'utf8'));
+    if (wide === null) continue;
+    throw new Error(`${join(folder, file)} has the character ${wide[0]}: write it as an escape, \\u and four digits`);
+  }
+}
 
 async function bundle(entries, folder) {
   await build({
@@ -39,16 +49,24 @@ async function bundle(entries, folder) {
     splitting: true,
     chunkNames: '[name]-[hash]',
     external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !BUNDLED.includes(name)),
-    // Its browser build consists of ES modules, and so needs no `require`.
-    alias: { yaml: join(root, 'node_modules/yaml/browser/index.js') },
+    alias: {
+      // Its browser build consists of ES modules, and so needs no `require`.
+      yaml: join(root, 'node_modules/yaml/browser/index.js'),
+      // The file that has all that we use. The others load twice as much, and the data of Node for all languages.
+      'hdr-histogram-js': join(root, 'node_modules/hdr-histogram-js/dist/HistogramBuilder.js'),
+    },
     banner: {
       js:
-        '// Holds parts of cron-parser (MIT, Harri Siirak), luxon (MIT, JS Foundation), msgpackr (MIT, Kris Zyp), typia ' +
-        '(MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).',
+        '// Holds parts of cron-parser (MIT, Harri Siirak), hdr-histogram-js (BSD-2-Clause, Alexandre Victoor), luxon ' +
+        '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
+        'Jameson Little), typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).',
     },
     format: 'esm',
     platform: 'node',
     target: 'node20.12',
+    // Comments of libraries are a third of the text. Names and lines stay, so that a stack trace can be read.
+    minifyWhitespace: true,
+    lineLimit: 160,
     // Only `bin/files-on-the-way.js` reads them.
     sourcemap: process.env.SVC_SOURCE_MAPS === '1' ? 'linked' : false,
     logLevel: 'warning',

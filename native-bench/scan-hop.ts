@@ -5,7 +5,7 @@
 //   npm run bench:scan-hop
 
 import { makePayload } from '../bench/support/part.ts';
-import { createPool } from '../src/effects/pool.ts';
+import { createPool } from '../src/effects/threads/pool.ts';
 import { decodeLocatedFrame, decodeWorkerFrame } from '../src/protocol/frames/decode.ts';
 
 const SIZES_KIB = [16, 64, 128, 256, 1024, 4096, 16_000];

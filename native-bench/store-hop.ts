@@ -7,8 +7,8 @@
 import { performance } from 'node:perf_hooks';
 import { Counters } from '../src/core/registry/counters.ts';
 import { systemClock } from '../src/effects/clock.ts';
-import { createOwnThread } from '../src/effects/pool.ts';
 import { systemRandom } from '../src/effects/random.ts';
+import { createOwnThread } from '../src/effects/threads/pool.ts';
 import { StoreRegistry } from '../src/store/directory/registry.ts';
 import { MemoryKv } from '../src/store/kv/kv-memory.ts';
 import { COMMANDS } from '../src/store/thread/commands.ts';

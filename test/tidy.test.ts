@@ -119,7 +119,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Outside libraries, and the only files that may import them. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  piscina: ['src/effects/pool.ts', 'workers/store.ts', 'workers/telemetry.ts', 'workers/rollups.ts'],
+  piscina: ['src/effects/threads/pool.ts', 'src/effects/threads/piscina.ts'],
   'msgpackr/pack': ['src/protocol/payload/message-pack.ts'],
   re2js: ['src/core/telemetry/logs/log-expression.ts'],
   'hdr-histogram-js': ['src/core/telemetry/metrics/aggregate.ts', 'src/cli/commands/bench/load.ts'],

@@ -1,9 +1,9 @@
 // Aggregates metrics into minutes, five minutes and hours, and answers queries about them. It keeps state between
 // tasks, so it runs as long as the engine; it starts with the first point.
 
-import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
-import { yieldToCalls } from '../src/effects/observation-thread.ts';
+import { yieldToCalls } from '../src/effects/threads/observation-thread.ts';
+import { move } from '../src/effects/threads/piscina.ts';
 import { RollupHost } from '../src/telemetry/rollup-host.ts';
 import type { RollupTask } from '../src/telemetry/tasks.ts';
 

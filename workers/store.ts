@@ -2,8 +2,8 @@
 // shared by a whole batch: native-bench/store-hop.ts has the figures.
 
 import type { MessagePort } from 'node:worker_threads';
-import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
+import { move } from '../src/effects/threads/piscina.ts';
 import { BatchQueue } from '../src/store/thread/batch-queue.ts';
 import { StoreHost } from '../src/store/thread/host.ts';
 import type { BatchAnswer, StoreAnswer, StoreTask } from '../src/store/thread/messages.ts';

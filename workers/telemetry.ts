@@ -2,10 +2,10 @@
 // runs as long as the engine. A hop costs 0.1 ms and carries a batch of 50 ms of telemetry, or a whole answer.
 
 import { writeSync } from 'node:fs';
-import { move } from 'piscina';
 import { systemClock } from '../src/effects/clock.ts';
-import { wholeLines, yieldToCalls } from '../src/effects/observation-thread.ts';
 import { systemRandom } from '../src/effects/random.ts';
+import { wholeLines, yieldToCalls } from '../src/effects/threads/observation-thread.ts';
+import { move } from '../src/effects/threads/piscina.ts';
 import { type RecordConsole, recordConsole } from '../src/telemetry/console-line.ts';
 import { TelemetryHost } from '../src/telemetry/host.ts';
 import type { TelemetryTask } from '../src/telemetry/tasks.ts';

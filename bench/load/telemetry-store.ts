@@ -9,7 +9,7 @@ import type { TelemetryBatch } from '../../src/core/telemetry/records/intake.ts'
 import { OpenSpan, STATUS, writeRow } from '../../src/core/telemetry/spans/span-rows.ts';
 import { systemClock } from '../../src/effects/clock.ts';
 import { createLogger } from '../../src/effects/logger.ts';
-import { createOwnThread } from '../../src/effects/pool.ts';
+import { createOwnThread } from '../../src/effects/threads/pool.ts';
 import { otelConfig } from '../../src/modules/observability/config.ts';
 import { resolveTelemetry } from '../../src/modules/observability/settings.ts';
 import { TelemetryClient } from '../../src/telemetry/client.ts';

@@ -5,7 +5,8 @@
 // server that changes its answer gains nothing (X17). Redirects are answers like any other (X16).
 
 import { lookup as systemLookup } from 'node:dns/promises';
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
+import type { Agent as SecureAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import {
   type IpAddress,
@@ -55,15 +56,17 @@ export interface OutgoingClientOptions {
   readonly resolve?: Resolve;
 }
 
+interface Agents {
+  readonly 'http:': Agent;
+  readonly 'https:': SecureAgent;
+}
+
 /** Idle connections are closed after this time, before servers usually close them. */
 const IDLE_MS_MAX = 4_000;
 
 export class OutgoingClient {
   readonly #options: OutgoingClientOptions;
-  readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
-    'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS_MAX }),
-  };
+  #agents: Agents | undefined;
 
   constructor(options: OutgoingClientOptions) {
     this.#options = options;
@@ -84,17 +87,19 @@ export class OutgoingClient {
 
   /** Aborts running requests. */
   close(): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    for (const agent of Object.values(this.#agents ?? {})) agent.destroy();
   }
 
   #exchange(target: OutgoingTarget, asked: OutgoingRequest): Promise<OutgoingAnswer> {
     const { url } = target;
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
+    this.#agents ??= createAgents();
+    const agent = this.#agents[protocol];
     return new Promise((resolve, reject) => {
-      const request = (protocol === 'https:' ? https : http).request(url, {
+      const request = (protocol === 'https:' ? https() : http()).request(url, {
         method: asked.method,
         headers: { ...asked.headers, 'content-length': String(asked.body.length) },
-        agent: this.#agents[protocol],
+        agent,
         lookup: this.#judgingLookup(target),
       });
       const cancelTimer = this.#options.clock.after(asked.timeoutMs, () => {
@@ -144,6 +149,11 @@ export class OutgoingClient {
       );
     };
   }
+}
+
+function createAgents(): Agents {
+  const settings = { keepAlive: true, timeout: IDLE_MS_MAX };
+  return { 'http:': new (http().Agent)(settings), 'https:': new (https().Agent)(settings) };
 }
 
 async function resolveBySystem(host: string): Promise<string[]> {

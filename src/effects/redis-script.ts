@@ -7,6 +7,14 @@ export interface RedisScript {
   readonly sha1: string;
 }
 
+/** Hashed when it is first called: an engine without Redis starts sooner. */
 export function redisScript(text: string): RedisScript {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+  let sha1: string | undefined;
+  return {
+    text,
+    get sha1() {
+      sha1 ??= createHash('sha1').update(text).digest('hex');
+      return sha1;
+    },
+  };
 }

@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ModuleKey } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { Refusal } from '../core/calls/refusal.ts';
-import type { Pool } from '../effects/pool.ts';
 import { StartFailure } from '../effects/start-failure.ts';
+import type { Pool } from '../effects/threads/pool.ts';
 import { MODULES } from '../modules/catalogue.ts';
 import type {
   ChosenAdapter,

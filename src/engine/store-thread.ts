@@ -1,6 +1,6 @@
 // The thread of a store. A start begins it before it loads the engine's code, because both take about as long.
 
-import { createOwnThread } from '../effects/pool.ts';
+import { createOwnThread } from '../effects/threads/pool.ts';
 import type { StoreWorker } from '../store/thread/client.ts';
 
 /** With several routers it must see what the others send, between its tasks. */

@@ -5,7 +5,8 @@
 //   - No batch waits here: a thread that falls behind makes the sink full, and the collector keeps to its own bounds.
 //   - Questions are sent in the order of the batches, so an answer covers everything that happened before the question.
 //     While the thread is overloaded, a question waits until what was gathered before it can be sent.
-//   - The thread starts late where nothing needs it: the engine is ready sooner, and a short run needs no thread.
+//   - The thread starts with the first data that it has to keep, unless that must outlive the engine: an engine that
+//     does nothing has no thread, and a short run neither.
 //   - A task that fails loses only its batch. A thread that ends is started again; what it kept is lost and counted.
 
 import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
@@ -18,7 +19,7 @@ import type {
 import { ROW_LENGTH } from '../core/telemetry/spans/span-rows.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
-import type { OwnThread } from '../effects/pool.ts';
+import type { OwnThread } from '../effects/threads/pool.ts';
 import type { ErrorBody } from '../protocol/frames/frames.ts';
 import type { ExportStates } from './export/exporter.ts';
 import type { ExportChange } from './export/pipeline.ts';
@@ -64,7 +65,7 @@ export interface TelemetryClientOptions {
 
 /** Batches that the thread has not answered yet. */
 const BATCHES_AWAY_MAX = 4;
-/** How long the start of the thread is delayed when nothing needs it. */
+/** How long the start of the thread is delayed when nothing waits for it: the first calls have the processors. */
 const LATE_MS = 1_000;
 /** Applies retention while nothing happens, and checks the state of exports. */
 const TICK_MS = 5_000;
@@ -116,8 +117,7 @@ export class TelemetryClient implements TelemetrySink {
   start(): void {
     const { clock, isForMemoryOnly } = this.#options;
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick());
-    if (isForMemoryOnly) this.#cancelStarting = clock.after(LATE_MS, () => this.#startThread());
-    else this.#startThread();
+    if (!isForMemoryOnly) this.#startThread();
   }
 
   take(batch: TelemetryBatch): void {
@@ -128,6 +128,7 @@ export class TelemetryClient implements TelemetrySink {
     // Set when records of workers may have to be shown on the console, or a log trigger waits.
     const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#options.wantedLogs().levels.length > 0;
     if (isAwaited || this.isFull) this.#startThread();
+    else if (!isOfLogsAlone(batch)) this.#startLater();
   }
 
   #handOver(thread: TelemetryThread, batch: TelemetryBatch): void {
@@ -210,6 +211,10 @@ export class TelemetryClient implements TelemetrySink {
     for (const batch of this.#early) this.#handOver(thread, batch);
     this.#early = [];
     return thread;
+  }
+
+  #startLater(): void {
+    this.#cancelStarting ??= this.#options.clock.after(LATE_MS, () => this.#startThread());
   }
 
   #open(): void {
@@ -327,6 +332,12 @@ export class TelemetryClient implements TelemetrySink {
   #lose(kind: DroppedTelemetry['kind'], count: number): void {
     if (count > 0) this.#options.dropped({ kind, reason: 'thread_failed', count });
   }
+}
+
+/** As the engine's own lines of its start: they are on its console already. */
+function isOfLogsAlone({ spanRows, frames, calls, jobs, goneSources, workers }: TelemetryBatch): boolean {
+  const parts = spanRows.length + frames.length + calls.length + jobs.length + goneSources.length;
+  return parts + workers.spawns + workers.deaths === 0;
 }
 
 const KINDS = ['spans', 'logs', 'metrics'] as const;

@@ -63,12 +63,16 @@ export function faultBody({ code, message }: HttpFault): string {
 
 /** The status code and its name. */
 export function statusLine(status: number): string {
-  return LINES[status] ?? String(status);
+  let line = LINES.get(status);
+  if (line === undefined) {
+    const name = http().STATUS_CODES[status];
+    line = name === undefined ? String(status) : `${status} ${name}`;
+    LINES.set(status, line);
+  }
+  return line;
 }
 
-const LINES: readonly (string | undefined)[] = Array.from({ length: 600 }, (_, status) =>
-  http.STATUS_CODES[status] === undefined ? undefined : `${status} ${http.STATUS_CODES[status]}`,
-);
+const LINES = new Map<number, string>();
 
 const NO_BODY: Framing = { ok: true, bodyBytes: 0 };
 const CHUNKED: Framing = { ok: true, bodyBytes: undefined };

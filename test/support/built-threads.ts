@@ -7,14 +7,14 @@ import type { Plugin } from 'vitest/config';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Replaces `src/effects/task-file.ts` in tests. */
+/** Replaces `src/effects/threads/task-file.ts` in tests. */
 export function builtThreads(): Plugin {
   const isBuilt = builtMs() > newestMs('src') && builtMs() > newestMs('workers');
   return {
     name: 'built-threads',
     enforce: 'pre',
     load(id) {
-      if (!isBuilt || !id.endsWith('/src/effects/task-file.ts')) return undefined;
+      if (!isBuilt || !id.endsWith('/src/effects/threads/task-file.ts')) return undefined;
       const folder = JSON.stringify(join(ROOT, 'dist/workers/'));
       return `import { pathToFileURL } from 'node:url';
 export const taskFile = (task) => pathToFileURL(${folder} + task + '.js').href;`;

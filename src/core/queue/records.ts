@@ -127,4 +127,4 @@ function shortened(attempt: FailedAttempt): FailedAttempt {
   return { ...attempt, error: `${error.slice(0, EARLIER_ERROR_CHARS_MAX)} … (${error.length} characters)` };
 }
 
-const CUT = / … \(\d+ characters\)$/;
+const CUT = / \u2026 \(\d+ characters\)$/;

@@ -9,7 +9,7 @@
 //     be paused, so over the bound the router scans the frame itself: that blocks the event loop, and with it the
 //     sender, because TCP fills up.
 
-import type { Pool } from '../../effects/pool.ts';
+import type { Pool } from '../../effects/threads/pool.ts';
 import { type DecodeRefusal, decodeLocatedFrame, decodeWorkerFrame } from '../../protocol/frames/decode.ts';
 import type { MemberRanges, ScanOffence } from '../../protocol/frames/envelope.ts';
 import type { WorkerFrame } from '../../protocol/frames/frames.ts';

@@ -94,8 +94,8 @@ function readAuth(auth: UrlInvocation['auth'], env: Readonly<Record<string, stri
 /** The value may be a secret, so the message does not quote it. */
 function headerOffence(name: string, value: string): string | undefined {
   try {
-    http.validateHeaderName(name);
-    http.validateHeaderValue(name, value);
+    http().validateHeaderName(name);
+    http().validateHeaderValue(name, value);
   } catch {
     return `invocation.headers: '${name.slice(0, 64)}' or its value is not a valid header`;
   }

@@ -14,7 +14,7 @@
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
-import type { OwnThread } from '../../effects/pool.ts';
+import type { OwnThread } from '../../effects/threads/pool.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
 import type { SpaceLeft } from '../kv/disk-space.ts';
 import { commandNumber } from './commands.ts';

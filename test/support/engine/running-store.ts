@@ -3,8 +3,8 @@
 import { Counters } from '../../../src/core/registry/counters.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
-import { createOwnThread } from '../../../src/effects/pool.ts';
 import { systemRandom } from '../../../src/effects/random.ts';
+import { createOwnThread } from '../../../src/effects/threads/pool.ts';
 import { StoreRegistry } from '../../../src/store/directory/registry.ts';
 import type { Store } from '../../../src/store/thread/contract.ts';
 import type { StoreLocation } from '../../../src/store/thread/messages.ts';

@@ -2,7 +2,7 @@
 
 import { type AlertInput, type AlertVerdict, evaluateAlerts } from '../../../src/core/telemetry/metrics/alert-rules.ts';
 import type { UpdateAnswer, UpdateTask } from '../../../src/core/update-ops/update-task.ts';
-import type { Pool } from '../../../src/effects/pool.ts';
+import type { Pool } from '../../../src/effects/threads/pool.ts';
 import { locateMembers, type MemberRanges, type ScanOffence } from '../../../src/protocol/frames/envelope.ts';
 import { answerUpdate } from '../../../src/store/redis/evaluate-update.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wholeLines } from '../../../src/effects/observation-thread.ts';
+import { wholeLines } from '../../../src/effects/threads/observation-thread.ts';
 
 test('A line that a full pipe takes in part is completed before the next one, and others are refused', () => {
   let room = 10;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOwnThread } from '../../../src/effects/pool.ts';
+import { createOwnThread } from '../../../src/effects/threads/pool.ts';
 
 test('[PD-19] a thread of its own runs its tasks in the order in which they were given, however many wait', async () => {
   const thread = createOwnThread<{ inputs: readonly never[]; nowMs: number }, unknown>('alerts', true);

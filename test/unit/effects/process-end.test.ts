@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createOwnThread, createPool } from '../../../src/effects/pool.ts';
 import { endProcess } from '../../../src/effects/process-end.ts';
+import { createOwnThread, createPool } from '../../../src/effects/threads/pool.ts';
 
 /** Node aborts a process that ends while one of its threads loads. */
 function spyOnExit() {

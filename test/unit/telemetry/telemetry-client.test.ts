@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { TelemetryBatch } from '../../../src/core/telemetry/records/intake.ts';
+import type { LogRecord } from '../../../src/core/telemetry/records/records.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
-import { createOwnThread } from '../../../src/effects/pool.ts';
+import { createOwnThread } from '../../../src/effects/threads/pool.ts';
 import { WITHOUT_ENTRY } from '../../../src/modules/observability/config.ts';
 import { resolveTelemetry } from '../../../src/modules/observability/settings.ts';
 import { type RollupThread, TelemetryClient, type TelemetryThread } from '../../../src/telemetry/client.ts';
@@ -16,10 +17,13 @@ const BATCH_ANSWER: BatchAnswer = {
   ...{ dropped: [], firings: [], points: undefined, gauges: [], exports: {}, exportChanges: [] },
   stored: { spans: 0, logs: 0, metrics: 0 },
 };
+const LINE: LogRecord = {
+  ...{ timestamp_unix_nano: 1, observed_timestamp_unix_nano: 1, severity_number: 9, severity_text: 'INFO' as const },
+  ...{ body: 'svc is running', attributes: {}, trace_id: null, span_id: null, resource: {}, service_name: 'svc' },
+};
 const ENDED: RollupThread = { run: () => Promise.reject(new Error('it ended')), close: async () => {} };
 
-function clientOf(createThread: () => TelemetryThread, lines: string[] = []): TelemetryClient {
-  const clock = new FakeClock();
+function clientOf(createThread: () => TelemetryThread, lines: string[] = [], clock = new FakeClock()): TelemetryClient {
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => lines.push(line) });
   return new TelemetryClient({
     options: () => ({
@@ -72,4 +76,25 @@ test('[O1] a rollup thread that has ended is an error for the caller, not for th
   expect(client.failures).toBe(1);
   expect(lines.join('\n')).toContain('Rolled up metrics could not be read');
   await client.stop();
+});
+
+test('[O1] the thread starts with the first calls, a second later, and not for log lines of the engine', () => {
+  const clock = new FakeClock();
+  const tasks: string[] = [];
+  const createThread = (): TelemetryThread => ({
+    run: (task) => {
+      tasks.push(task.kind);
+      return new Promise(() => {});
+    },
+    close: async () => {},
+  });
+  const client = clientOf(createThread, [], clock);
+  client.start();
+  client.take({ ...BATCH, logs: [LINE] });
+  clock.advance(60_000);
+  expect(tasks).toEqual([]);
+  client.take({ ...BATCH, workers: { spawns: 1, deaths: 0 } });
+  expect(tasks).toEqual([]);
+  clock.advance(1_000);
+  expect(tasks).toEqual(['open', 'batch', 'batch']);
 });

@@ -122,7 +122,7 @@ export function edgeOf(span: SpanRecord, baggage: string): CallEdge | undefined 
   return to && { from: isId ? from : undefined, to, isError: span.status === 'error' };
 }
 
-const ENQUEUE = /^enqueue .* → (.+)$/;
+const ENQUEUE = /^enqueue .* \u2192 (.+)$/;
 
 function endOf({ name, attributes }: SpanRecord): EdgeEnd | undefined {
   const queue = ENQUEUE.exec(name)?.[1];

@@ -1,5 +1,6 @@
 // The topic `counters`: one snapshot a second while there is a watcher (DSH-1). Without a watcher one snapshot in ten
-// seconds is taken, so that the Dashboard opens with the last fifteen minutes (DSH-2).
+// seconds is taken, so that the Dashboard opens with the last fifteen minutes (DSH-2). The first is taken once a worker
+// or a watcher has connected: what counts calls then runs, which an engine without any work does not start.
 //
 // Invariant: `#past` is ascending in time and holds at most HISTORY_ITEMS items.
 
@@ -30,7 +31,7 @@ export class CountersFeed extends Feed {
   /** From now on there is a history. */
   record(): void {
     this.#stopRecording ??= this.context.module.clock.every(HISTORY_STEP_MS, () => {
-      if (this.isIdle) void this.look().catch(() => {});
+      if (this.isIdle && this.#hasBegun()) void this.look().catch(() => {});
     });
   }
 
@@ -51,6 +52,10 @@ export class CountersFeed extends Feed {
 
   protected override begin(): void {
     this.#delay.enable();
+  }
+
+  #hasBegun(): boolean {
+    return this.#past.length > 0 || this.context.module.router.workers().length > 0;
   }
 
   protected override async look(): Promise<readonly CountersItem[]> {
