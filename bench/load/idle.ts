@@ -6,14 +6,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const ROUNDS = 9;
 const SVC = 'bin/svc.js';
+const PORT = 49198;
 
 const readyMs: number[] = [];
 const rssMib: number[] = [];
-for (let round = 0; round < ROUNDS; round++) {
+const callMs: number[] = [];
+// The first start of each fills the cache of compiled code, and warms this process.
+for (let round = 0; round <= ROUNDS; round++) {
   const begun = performance.now();
   const engine = startEngine('0');
   await outputOf(engine, /ws:\/\//);
@@ -23,6 +27,14 @@ for (let round = 0; round < ROUNDS; round++) {
   rssMib.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${engine.pid}/status`, 'utf8'))?.[1]) / 1024);
   await stop(engine);
 }
+for (let round = 0; round <= ROUNDS; round++) {
+  const begun = performance.now();
+  const engine = startEngine(String(PORT));
+  await firstAnswer(PORT);
+  callMs.push(performance.now() - begun);
+  await stop(engine);
+}
+for (const measured of [readyMs, rssMib, callMs]) measured.shift();
 
 const engine = startEngine('49199');
 await outputOf(engine, /ws:\/\//);
@@ -35,14 +47,53 @@ const commandMs = Object.entries(commands).map(([name, args]) => [name, median(t
 await stop(engine);
 
 process.stdout.write(`| what | median | target |\n|---|---|---|
-| engine, start to ready | ${median(readyMs).toFixed(0)} ms | ≤ 400 ms |
-| engine, idle memory | ${median(rssMib).toFixed(0)} MiB | ≤ 120 MiB |
+| engine, start to ready | ${median(readyMs).toFixed(0)} ms | |
+| engine, start to the first answered call | ${median(callMs).toFixed(0)} ms | ≤ 250 ms |
+| engine, idle memory | ${median(rssMib).toFixed(0)} MiB | ≤ 100 MiB |
 ${commandMs.map(([name, ms]) => `| ${name} | ${ms.toFixed(0)} ms | ${targetOf(name)} |`).join('\n')}
 `);
 
 function startEngine(port: string): ChildProcess {
   const env = { ...process.env, SVC_PORT: port };
   return spawn(process.execPath, [SVC, 'start', '--config', 'svc-config.yaml'], { env, stdio: 'pipe' });
+}
+
+/** Connects until the engine takes the connection, and calls a function of it. */
+async function firstAnswer(port: number): Promise<void> {
+  let socket: WebSocket | undefined;
+  while (socket === undefined) {
+    if (await isOpen(port)) socket = await openSocket(port);
+    else await wait(2);
+  }
+  const call = { type: 'invokefunction', invocation_id: '1', function_id: 'engine::functions::list', data: {} };
+  socket.send(JSON.stringify(call));
+  await new Promise<void>((resolve) => {
+    socket.addEventListener('message', ({ data }) => {
+      if (String(data).includes('invocationresult')) resolve();
+    });
+  });
+  socket.close();
+}
+
+/** Undefined: the engine is not ready yet. */
+async function openSocket(port: number): Promise<WebSocket | undefined> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+  return await new Promise((resolve) => {
+    socket.onopen = () => resolve(socket);
+    socket.onerror = () => resolve(undefined);
+  });
+}
+
+/** A plain connection, which takes less of the processors that the engine starts with. */
+async function isOpen(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }
 
 async function outputOf(child: ChildProcess, wanted: RegExp): Promise<void> {

@@ -13,6 +13,7 @@ import type { MemberRanges, ScanOffence } from '../../protocol/frames/envelope.t
 import { addUntilSettled, delayEnd, LOAD_MS_MAX, withinMs } from '../process-end.ts';
 import { Piscina } from './piscina.ts';
 import { taskFile } from './task-file.ts';
+import { shareSteps } from './whole-steps.ts';
 
 /** One member per file in `workers/`. */
 export interface Pool {
@@ -77,6 +78,7 @@ const TASKS_AT_THE_DOOR = 2;
  * from a block is faster.
  */
 export function createOwnThread<Task, Answer>(task: string, isAwake = false): OwnThread<Task, Answer> {
+  shareSteps();
   const pool = new Piscina<Task, Answer>({
     filename: taskFile(task),
     minThreads: 1,

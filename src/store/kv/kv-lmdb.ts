@@ -3,11 +3,12 @@
 // Settings are those of D1 and D6: every transaction is on disk when it returns, nothing is cached, and the address
 // space is large enough that the map never has to grow. `transactionSync` is used because it is durable when it
 // returns, and has 1.3 to 1.4 times the rate of `put` and `flushed` at 1 to 256 writes a transaction
-// (native-bench/bare-lmdb.ts). Nothing is ever pending in the library, so its thread can end at any moment.
+// (native-bench/bare-lmdb.ts). Nothing is ever pending in the library: its thread can end between two transactions.
 
 import { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type { RootDatabase } from 'lmdb';
+import { wholeStep } from '../../effects/threads/whole-steps.ts';
 import { type Kv, type KvEntry, type KvReader, type KvStore, type RangeOptions, StoreFull } from './kv.ts';
 import { copyOfRecord, openRecord, sealRecord, writtenMsOf } from './record.ts';
 
@@ -55,7 +56,7 @@ export class LmdbStore implements KvStore {
 
   write<T>(work: (kv: Kv) => T): T {
     try {
-      return this.#db.transactionSync(() => work(this.#map));
+      return wholeStep(() => this.#db.transactionSync(() => work(this.#map)));
     } catch (error) {
       throw isMapFull(error) ? new StoreFull('the map of the store is full') : error;
     }
