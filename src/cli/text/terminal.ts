@@ -1,7 +1,6 @@
 // The process as a command sees it: streams, environment, folder, clock. Commands never use `process`, so that a test
 // can pass another terminal.
 
-import { createInterface } from 'node:readline';
 import { endProcess } from '../../effects/process-end.ts';
 import { EXIT } from '../kernel/failures.ts';
 import { type StartedAs, startedAs } from './shell.ts';
@@ -103,6 +102,8 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 function onLogError(): void {}
 
 async function ask(question: string): Promise<string> {
+  // Few commands ask.
+  const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {

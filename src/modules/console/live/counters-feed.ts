@@ -4,7 +4,7 @@
 //
 // Invariant: `#past` is ascending in time and holds at most HISTORY_ITEMS items.
 
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CountersItem } from '../../../console/api/live.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { listQueues } from '../routes/queue-routes.ts';
@@ -20,7 +20,8 @@ const WINDOW_MS = 60_000;
 const RESOLUTION_MS = 20;
 
 export class CountersFeed extends Feed {
-  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  /** Made for the first watcher: it takes 0.4 MiB. */
+  #delay: IntervalHistogram | undefined;
   #past: CountersItem[] = [];
   #stopRecording: (() => void) | undefined;
 
@@ -42,8 +43,8 @@ export class CountersFeed extends Feed {
 
   override stop(): void {
     super.stop();
-    this.#delay.disable();
-    this.#delay.reset();
+    this.#delay?.disable();
+    this.#delay?.reset();
   }
 
   protected override first(): readonly CountersItem[] {
@@ -51,6 +52,7 @@ export class CountersFeed extends Feed {
   }
 
   protected override begin(): void {
+    this.#delay ??= monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     this.#delay.enable();
   }
 
@@ -89,9 +91,10 @@ export class CountersFeed extends Feed {
 
   /** Measured only while there is a watcher. */
   #readDelay(): number | null {
-    if (this.#delay.count === 0) return null;
-    const delayMs = (this.#delay.percentile(99) - RESOLUTION_MS * 1e6) / 1e6;
-    this.#delay.reset();
+    const delay = this.#delay;
+    if (delay === undefined || delay.count === 0) return null;
+    const delayMs = (delay.percentile(99) - RESOLUTION_MS * 1e6) / 1e6;
+    delay.reset();
     return Math.max(0, delayMs);
   }
 
