@@ -31,6 +31,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** What a thread adds to `monotonicMs`, which begins with the thread, for a time that all threads share. */
+export function sharedZeroMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - performance.now();
+}
+
 /**
  * Work with a time limit, because an engine that stops cannot wait for work that never ends (G1). Resolves when the
  * work has ended, or when its time is over; the work is then abandoned.

@@ -25,6 +25,11 @@ export const systemRandom: Random = {
   fraction: () => Math.random(),
 };
 
+/** A secret of 32 bits, for hashes of what clients choose. */
+export function randomSeed(): number {
+  return Number.parseInt(randomHex(4), 16);
+}
+
 /** Compares secrets in a time that does not reveal how much of a guess was right. */
 export function equalSecrets(given: string, expected: string): boolean {
   const givenBytes = Buffer.from(given, 'utf8');

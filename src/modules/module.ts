@@ -4,7 +4,7 @@ import type { Config, ConfigSchema } from '../console/api/system.ts';
 import type { ChannelShareLimits } from '../core/channels/channel-share.ts';
 import type { ClusterStatus } from '../core/cluster/status.ts';
 import type { AdapterDeclaration, ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
-import type { ConnectionLimits } from '../core/limits/connection-limits.ts';
+import type { ConnectionLimits } from '../core/limits/connection-counts.ts';
 import type { MessageRateLimits } from '../core/limits/message-rate.ts';
 import type { ProcessCounts } from '../core/limits/process-counts.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';

@@ -7,9 +7,9 @@
 
 import { isLoopbackHost } from '../core/access/origin.ts';
 import { AddressBlocks, clientAddress } from '../core/limits/client-address.ts';
-import { AddressLimit, ConnectionLimit, type ConnectionLimits } from '../core/limits/connection-limits.ts';
+import type { AddressUses, ConnectionLimits, SharedPort } from '../core/limits/connection-counts.ts';
+import { AddressLimit, ConnectionLimit } from '../core/limits/connection-limits.ts';
 import { PRESSURE, type PressureLevel } from '../core/limits/pressure.ts';
-import type { SharedCount } from '../core/limits/process-counts.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Admission, PendingAdmission, UpgradeRequest } from '../transport/socket.ts';
 
@@ -25,22 +25,22 @@ export interface PortAdmissionOptions {
   readonly trustedProxies: readonly string[];
   /** Asks the whole process for one more open file; false makes the port full. */
   readonly takeDescriptor?: () => boolean;
-  /** The connections of the port on all routers. */
-  readonly shared?: SharedCount | undefined;
+  /** What the port counts together with the other routers. */
+  readonly shared?: SharedPort | undefined;
 }
 
 export class PortAdmission {
   readonly #clock: PortAdmissionOptions['clock'];
   readonly #engine: PortAdmissionOptions['engine'];
   readonly #connections: ConnectionLimit;
-  readonly #addresses: AddressLimit | undefined;
+  readonly #addresses: AddressUses | undefined;
   readonly #proxies: AddressBlocks;
 
   constructor({ clock, engine, limits, perAddress, trustedProxies, takeDescriptor, shared }: PortAdmissionOptions) {
     this.#clock = clock;
     this.#engine = engine;
     this.#connections = new ConnectionLimit(limits, takeDescriptor, shared);
-    this.#addresses = perAddress && new AddressLimit(perAddress);
+    this.#addresses = perAddress && (shared?.addresses?.(perAddress) ?? new AddressLimit(perAddress));
     this.#proxies = new AddressBlocks(trustedProxies);
   }
 
@@ -95,7 +95,7 @@ export class PortAdmission {
   }
 
   /** Many people share the address of this machine and of proxies: it has no limits of its own (PD-27). */
-  #limitFor(address: string): AddressLimit | undefined {
+  #limitFor(address: string): AddressUses | undefined {
     const isShared = isLoopbackHost(address) || address === LOOPBACK_IPV6 || this.#proxies.has(address);
     return isShared ? undefined : this.#addresses;
   }

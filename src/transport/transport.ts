@@ -1,6 +1,6 @@
 // Ports of the engine, independent of the library that opens them: for WebSockets alone, and for HTTP.
 
-import type { SharedCount } from '../core/limits/process-counts.ts';
+import type { SharedCount } from '../core/limits/connection-counts.ts';
 import type { UnreadAnswers } from '../core/limits/unread-answers.ts';
 import type { HttpExchange } from './http.ts';
 import type { SocketOptions } from './socket.ts';

@@ -13,7 +13,7 @@
 // a UUID (Go and Rust clients require it) that contains slot and generation, so that finding the call takes arithmetic
 // and not a hash of 36 characters.
 
-import { NOT_SHARED, type SharedCount } from '../limits/process-counts.ts';
+import { NOT_SHARED, type SharedCount } from '../limits/connection-counts.ts';
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
 import type { Executor } from './select-worker.ts';
 

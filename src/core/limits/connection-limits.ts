@@ -1,13 +1,14 @@
 // How many connections a port accepts, in all and per second, and how many of them one address may have (guarantees 4,
 // PD-27), so that one client cannot take the capacity of all.
 
-import { NOT_SHARED, type SharedCount } from './process-counts.ts';
-
-/** Of one port or, by themselves, of each address. */
-export interface ConnectionLimits {
-  readonly connectionsMax: number;
-  readonly connectionsPerSecondMax: number;
-}
+import {
+  type AddressUses,
+  type ConnectionLimits,
+  type NewInSecond,
+  NOT_SHARED,
+  type SharedCount,
+  type SharedPort,
+} from './connection-counts.ts';
 
 export type ConnectionVerdict = 'open' | 'full' | 'too_fast';
 
@@ -15,27 +16,23 @@ export class ConnectionLimit {
   readonly #limits: ConnectionLimits;
   readonly #takeDescriptor: () => boolean;
   readonly #shared: SharedCount;
+  readonly #rate: NewInSecond;
   #open = 0;
-  #secondStartMs = Number.NEGATIVE_INFINITY;
-  #takenInSecond = 0;
 
   /** `takeDescriptor`: asks the whole process for one more open file; false makes the port full. */
-  constructor(limits: ConnectionLimits, takeDescriptor: () => boolean = () => true, shared = NOT_SHARED) {
+  constructor(limits: ConnectionLimits, takeDescriptor: () => boolean = () => true, shared?: SharedPort) {
     this.#limits = limits;
     this.#takeDescriptor = takeDescriptor;
-    this.#shared = shared;
+    this.#shared = shared?.open ?? NOT_SHARED;
+    this.#rate = shared?.rate ?? new OwnRate();
   }
 
   /** Requests one more connection; counts it if the result is `open`. */
   enter(nowMs: number): ConnectionVerdict {
-    if (this.#open + this.#shared.elsewhere >= this.#limits.connectionsMax) return 'full';
-    if (nowMs - this.#secondStartMs >= 1000) {
-      this.#secondStartMs = nowMs;
-      this.#takenInSecond = 0;
-    }
-    if (this.#takenInSecond >= this.#limits.connectionsPerSecondMax) return 'too_fast';
+    const { connectionsMax, connectionsPerSecondMax } = this.#limits;
+    if (this.#open + this.#shared.elsewhere >= connectionsMax) return 'full';
+    if (!this.#rate.take(nowMs, connectionsPerSecondMax)) return 'too_fast';
     if (!this.#takeDescriptor()) return 'full';
-    this.#takenInSecond++;
     this.#open++;
     this.#shared.note(this.#open);
     return 'open';
@@ -44,6 +41,22 @@ export class ConnectionLimit {
   leave(): void {
     this.#open--;
     this.#shared.note(this.#open);
+  }
+}
+
+/** Of one router. A second begins with the first that is taken in it. */
+class OwnRate implements NewInSecond {
+  #secondStartMs = Number.NEGATIVE_INFINITY;
+  #taken = 0;
+
+  take(nowMs: number, max: number): boolean {
+    if (nowMs - this.#secondStartMs >= 1_000) {
+      this.#secondStartMs = nowMs;
+      this.#taken = 0;
+    }
+    if (this.#taken >= max) return false;
+    this.#taken++;
+    return true;
   }
 }
 
@@ -56,7 +69,8 @@ interface AddressUse {
 /** Addresses that are remembered until the next `trim`; connections of further addresses are refused. */
 export const ADDRESSES_MAX = 100_000;
 
-export class AddressLimit {
+/** Of one router. */
+export class AddressLimit implements AddressUses {
   readonly #limits: ConnectionLimits;
   readonly #uses = new Map<string, AddressUse>();
 
@@ -64,7 +78,6 @@ export class AddressLimit {
     this.#limits = limits;
   }
 
-  /** Requests one more connection; counts it if it is admitted. */
   enter(address: string, nowMs: number): boolean {
     const known = this.#uses.get(address);
     if (known === undefined && this.#uses.size >= ADDRESSES_MAX) return false;
@@ -86,7 +99,6 @@ export class AddressLimit {
     if (use !== undefined) use.open -= 1;
   }
 
-  /** Forgets addresses without connections; called now and then. */
   trim(nowMs: number): void {
     for (const [address, { open, secondStartMs }] of this.#uses) {
       if (open === 0 && nowMs - secondStartMs >= 1_000) this.#uses.delete(address);

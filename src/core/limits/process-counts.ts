@@ -1,54 +1,83 @@
 // What all routers of a process count together. Each has its own numbers in shared memory and reads those of the
-// others, so a limit of the process is exceeded at most by what arrives at several routers at the same moment.
+// others, so a limit of the process is exceeded at most by what arrives at several routers at the same moment. Rates
+// and the connections of an address are words that all of them change.
 
-/** One count of one router, as the code sees it that keeps a limit. */
-export interface SharedCount {
-  /** This router has so many now. */
-  note(own: number): void;
-  /** What the other routers have together. */
-  readonly elsewhere: number;
-}
-
-/** Of a process with one router. */
-export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0 };
+import {
+  type AddressUses,
+  type ConnectionLimits,
+  NOT_SHARED,
+  type SharedCount,
+  type SharedPort,
+} from './connection-counts.ts';
+import { ADDRESS_TABLE_BYTES, SharedAddresses, takeInSecond } from './shared-addresses.ts';
 
 const KINDS = ['calls', 'http connections', 'http requests', 'stream connections', 'unread KiB of streams'] as const;
 /** Ports of workers beyond these count for each router. */
 const PORTS_MAX = 32;
 const COLUMNS = KINDS.length + PORTS_MAX;
+const COLUMN_BYTES = Int32Array.BYTES_PER_ELEMENT;
+const RATE_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
+
+/** How the first router lays out the memory, which the others get with it. */
+export interface SharedCounts {
+  readonly memory: SharedArrayBuffer;
+  readonly routers: number;
+  /** A secret, for the hash of addresses. */
+  readonly seed: number;
+}
 
 export class ProcessCounts {
   /** To be shared with the threads. `undefined`: there is one router. */
-  readonly shared: SharedArrayBuffer | undefined;
-  readonly #numbers: Int32Array;
+  readonly shared: SharedCounts | undefined;
   readonly #router: number;
+  readonly #zeroMs: number;
   #ports = 0;
 
-  /** `router`: the number of this one, from 0. */
-  constructor(shared?: SharedArrayBuffer, router = 0) {
+  /**
+   * `router`: the number of this one, from 0. `zeroMs`: what this thread adds to the times that it passes in, so that
+   * those of all threads are comparable.
+   */
+  constructor(shared?: SharedCounts, router = 0, zeroMs = 0) {
     this.shared = shared;
-    this.#numbers = shared === undefined ? new Int32Array() : new Int32Array(shared);
     this.#router = router;
+    this.#zeroMs = zeroMs;
   }
 
-  static ofRouters(routers: number): ProcessCounts {
+  static ofRouters(routers: number, seed: number, zeroMs = 0): ProcessCounts {
     if (routers === 1) return new ProcessCounts();
-    return new ProcessCounts(new SharedArrayBuffer(routers * COLUMNS * Int32Array.BYTES_PER_ELEMENT));
+    const memory = new SharedArrayBuffer(addressesAt(routers) + ADDRESS_TABLE_BYTES);
+    return new ProcessCounts({ memory, routers, seed }, 0, zeroMs);
   }
 
   of(kind: (typeof KINDS)[number]): SharedCount {
     return this.#column(KINDS.indexOf(kind));
   }
 
-  /** The connections of the next shared port of workers: all routers open these in one order. */
-  ofNextPort(): SharedCount {
+  /** The next shared port of workers: all routers open these in one order. */
+  ofNextPort(): SharedPort | undefined {
     const port = this.#ports++;
-    return port < PORTS_MAX ? this.#column(KINDS.length + port) : NOT_SHARED;
+    return port < PORTS_MAX ? this.#port(KINDS.length + port) : undefined;
+  }
+
+  ofStreamPort(): SharedPort | undefined {
+    const port = this.#port(KINDS.indexOf('stream connections'));
+    return port && { ...port, addresses: (limits) => this.#addresses(limits) };
+  }
+
+  #port(column: number): SharedPort | undefined {
+    if (this.shared === undefined) return undefined;
+    const { memory, routers } = this.shared;
+    const words = new BigInt64Array(memory, ratesAt(routers), COLUMNS);
+    return {
+      open: this.#column(column),
+      rate: { take: (nowMs, max) => takeInSecond(words, column, nowMs + this.#zeroMs, max) },
+    };
   }
 
   #column(column: number): SharedCount {
     if (this.shared === undefined) return NOT_SHARED;
-    const numbers = this.#numbers;
+    const { memory, routers } = this.shared;
+    const numbers = new Int32Array(memory, 0, routers * COLUMNS);
     const own = this.#router * COLUMNS + column;
     return {
       note: (count) => Atomics.store(numbers, own, count),
@@ -59,4 +88,25 @@ export class ProcessCounts {
       },
     };
   }
+
+  #addresses(limits: ConnectionLimits): AddressUses {
+    if (this.shared === undefined) throw new Error('A process with one router shares no addresses');
+    const { memory, routers, seed } = this.shared;
+    const table = new SharedAddresses(memory, addressesAt(routers), seed, limits);
+    const zeroMs = this.#zeroMs;
+    return {
+      enter: (address, nowMs) => table.enter(address, nowMs + zeroMs),
+      leave: (address) => table.leave(address),
+      trim: () => {},
+    };
+  }
+}
+
+/** After the counts of all routers, at a multiple of 8. */
+function ratesAt(routers: number): number {
+  return Math.ceil((routers * COLUMNS * COLUMN_BYTES) / RATE_BYTES) * RATE_BYTES;
+}
+
+function addressesAt(routers: number): number {
+  return ratesAt(routers) + COLUMNS * RATE_BYTES;
 }

@@ -8,7 +8,7 @@ import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { Collector } from '../../core/telemetry/spans/collector.ts';
-import { systemClock } from '../../effects/clock.ts';
+import { sharedZeroMs, systemClock } from '../../effects/clock.ts';
 import { createLogger } from '../../effects/logger.ts';
 import { OpenFilesWatch } from '../../effects/open-files.ts';
 import { startLoadGauge } from '../../effects/process-figures.ts';
@@ -101,7 +101,7 @@ class RouterOnThread {
     const { settings, console, filesMax, lines, ownId, homeId, order, poolThreads } = data;
     const write = wholeLines((bytes) => writeSync(STDERR, bytes));
     const logger = createLogger({ ...console, clock: systemClock, write, isConsole: true });
-    const processCounts = new ProcessCounts(data.counts, data.index);
+    const processCounts = new ProcessCounts(data.counts, data.index, sharedZeroMs());
     const context = buildContext({ config: { settings }, logger }, processCounts);
     const { clock, random, outgoing, environment } = context;
     this.#data = data;

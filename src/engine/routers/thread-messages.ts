@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import type { SharedCounts } from '../../core/limits/process-counts.ts';
 import type { SourceGauges, TelemetryBatch } from '../../core/telemetry/records/intake.ts';
 import type { TelemetrySettings } from '../../core/telemetry/records/settings.ts';
 import type { ConsoleStyle } from '../../effects/logger.ts';
@@ -20,8 +21,7 @@ export interface RouterThreadData {
   readonly homeId: string;
   readonly lines: readonly SharedLine[];
   readonly order: SharedArrayBuffer;
-  /** Of `ProcessCounts`. */
-  readonly counts: SharedArrayBuffer | undefined;
+  readonly counts: SharedCounts | undefined;
   /** Counts the threads that have closed their sockets: see `abandon`. */
   readonly closed: SharedArrayBuffer;
   readonly settings: LoadedConfig['settings'];

@@ -5,8 +5,7 @@
 // (X6). An error, a timeout, a missing function and any other answer refuse it.
 
 import { type OriginRules, originOffence } from '../../core/access/origin.ts';
-import type { ConnectionLimits } from '../../core/limits/connection-limits.ts';
-import type { SharedCount } from '../../core/limits/process-counts.ts';
+import type { ConnectionLimits, SharedPort } from '../../core/limits/connection-counts.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { SUBPROTOCOL_AUTHORIZATION, SUBPROTOCOL_STREAM } from '../../protocol/frames/subprotocols.ts';
 import { parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
@@ -26,8 +25,8 @@ export interface StreamAdmissionOptions {
   readonly trustedProxies: readonly string[];
   readonly authFunction: string | undefined;
   readonly limits: Pick<StreamLimits, keyof ConnectionLimits | 'perAddress' | 'authCalls' | 'askMs'>;
-  /** The connections of the port on all routers. */
-  readonly shared: SharedCount;
+  /** What the port counts together with the other routers. */
+  readonly shared: SharedPort | undefined;
   /** A connection was admitted. */
   connected(socket: PeerSocket, client: AdmittedClient): SocketEvents;
 }

@@ -6,7 +6,7 @@
 //   - A connection that is closed has no subscriptions.
 
 import { Refusal } from '../../core/calls/refusal.ts';
-import type { SharedCount } from '../../core/limits/process-counts.ts';
+import type { SharedCount } from '../../core/limits/connection-counts.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';

@@ -61,7 +61,7 @@ export class StreamPort {
       trustedProxies: settings.trustedProxies,
       authFunction: config.auth_function,
       limits,
-      shared: processCounts.of('stream connections'),
+      shared: processCounts.ofStreamPort(),
       connected: (socket, client) => this.#clients.connected(socket, client),
     });
   }

@@ -1,7 +1,7 @@
 // An HTTP port of the transport under test, all events it reported, and raw bytes sent to it.
 
 import type { Socket } from 'node:net';
-import { NOT_SHARED } from '../../../src/core/limits/process-counts.ts';
+import { NOT_SHARED } from '../../../src/core/limits/connection-counts.ts';
 import { UnreadAnswers } from '../../../src/core/limits/unread-answers.ts';
 import type { BodyReader, HttpExchange } from '../../../src/transport/http.ts';
 import type { Listener, Transport } from '../../../src/transport/transport.ts';

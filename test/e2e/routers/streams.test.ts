@@ -29,6 +29,26 @@ async function closeAll(clients: readonly StreamClient[], workers: readonly RawW
   for (const worker of workers) worker.close();
 }
 
+describe('limits of the port on two routers', () => {
+  test('[RO12] connections of one address are counted on both routers together', async () => {
+    const limits = 'limits: {stream: {connections_per_address: 6, connections_per_second_per_address: 1000}}';
+    await using engine = await startTwoRouters('', `trusted_proxies: [127.0.0.1]\n${limits}`);
+    const connectFrom = (address: string) =>
+      StreamClient.connect(engine.streams, PATH, { headers: { 'x-forwarded-for': address } }).catch(() => undefined);
+    const clients = await connectAll(() => connectFrom('203.0.113.7'));
+    const admitted = clients.filter((client) => client !== undefined);
+    expect(admitted).toHaveLength(6);
+    const another = await connectFrom('203.0.113.8');
+    expect(another).toBeDefined();
+    await admitted.pop()?.[Symbol.asyncDispose]();
+    const next = await waitFor('the address has a place again', () => connectFrom('203.0.113.7'));
+    await closeAll(
+      [...admitted, another, next].filter((client) => client !== undefined),
+      [],
+    );
+  });
+});
+
 describe('streams of two routers', () => {
   test('[RO16] [T2] clients on both get every change of workers on both, in one order', async () => {
     await using engine = await startTwoRouters();

@@ -1,7 +1,7 @@
 // The module of the worker ports on a transport without a network: the test is both ends of it.
 
 import { checkValue } from '../../../src/core/config-fields/fields-check.ts';
-import type { ConnectionLimits } from '../../../src/core/limits/connection-limits.ts';
+import type { ConnectionLimits } from '../../../src/core/limits/connection-counts.ts';
 import { PRESSURE } from '../../../src/core/limits/pressure.ts';
 import type { EngineModule, ModuleSettings, Reconfiguration } from '../../../src/modules/module.ts';
 import { PortAdmission } from '../../../src/modules/port-admission.ts';

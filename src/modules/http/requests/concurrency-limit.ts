@@ -1,7 +1,7 @@
 // Limits how many requests are handled at a time. The others wait for their turn, a limited number for a limited time
 // (L1).
 
-import { NOT_SHARED, type SharedCount } from '../../../core/limits/process-counts.ts';
+import { NOT_SHARED, type SharedCount } from '../../../core/limits/connection-counts.ts';
 
 export interface Waiter {
   /** The request is admitted. */

@@ -7,7 +7,7 @@ import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
 const ROUTERS = 3;
 
 function countsOfRouters(): ProcessCounts[] {
-  const first = ProcessCounts.ofRouters(ROUTERS);
+  const first = ProcessCounts.ofRouters(ROUTERS, 7);
   return [first, ...[1, 2].map((router) => new ProcessCounts(first.shared, router))];
 }
 
@@ -25,13 +25,13 @@ test('kinds and ports are counted apart', () => {
   const [one, other] = countsOfRouters();
   one?.of('calls').note(3);
   const ports = [one?.ofNextPort(), one?.ofNextPort()];
-  ports[1]?.note(4);
+  ports[1]?.open.note(4);
   expect(other?.of('http connections').elsewhere).toBe(0);
-  expect([other?.ofNextPort().elsewhere, other?.ofNextPort().elsewhere]).toEqual([0, 4]);
+  expect([other?.ofNextPort()?.open.elsewhere, other?.ofNextPort()?.open.elsewhere]).toEqual([0, 4]);
 });
 
 test('one router counts for itself', () => {
-  const calls = ProcessCounts.ofRouters(1).of('calls');
+  const calls = ProcessCounts.ofRouters(1, 7).of('calls');
   calls.note(3);
   expect(calls.elsewhere).toBe(0);
 });

@@ -1,7 +1,6 @@
 // Admission to the stream server, on a clock that the test moves.
 
 import { describe, expect, test } from 'vitest';
-import { NOT_SHARED } from '../../../../src/core/limits/process-counts.ts';
 import {
   type AdmittedClient,
   StreamAdmission,
@@ -31,7 +30,7 @@ class StreamPort {
     this.admission = new StreamAdmission({
       ...{ clock, router, limits: TEST_STREAM_LIMITS, trustedProxies: [], authFunction: undefined },
       origins: { boundHost: '0.0.0.0', allowedHosts: [], allowedOrigins: [], servesOwnPages: true },
-      shared: NOT_SHARED,
+      shared: undefined,
       connected: (_socket, client) => {
         this.clients.push(client);
         return IGNORED;
