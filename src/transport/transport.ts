@@ -8,7 +8,8 @@ import type { TlsOptions } from './tls.ts';
 
 /**
  * Several threads of this process listen on the port, and the system spreads connections over them. The first one
- * opens it alone for a moment, which shows that no other process has it, and which chooses the number for port 0.
+ * opens it alone for a moment, which shows that no other process has it, and which chooses the number for port 0
+ * (`port-lock.ts`).
  */
 export type PortSharing = 'first' | 'further';
 

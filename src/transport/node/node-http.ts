@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { Socket } from 'node:net';
 import { bareHost } from '../../core/access/origin.ts';
 import type { Clock } from '../../effects/clock.ts';
+import { whilePortIsLocked } from '../port-lock.ts';
 import { faultBody, HEADERS_BYTES_MAX, type HttpFault, readFraming, statusLine } from '../refused-requests.ts';
 import type { TlsOptions } from '../tls.ts';
 import type { HttpListenOptions } from '../transport.ts';
@@ -23,8 +24,14 @@ interface NodePort {
 
 /** Returns the port, which the system chooses for 0. Rejects when the port cannot be opened. */
 export async function listenOnNode(server: Server, options: NodePort): Promise<number> {
-  const { host, sharing } = options;
-  const { port } = sharing === 'first' ? { port: await freePortOf(options) } : options;
+  const { host, port, sharing } = options;
+  if (sharing !== 'first') return await listenTo(server, options);
+  return await whilePortIsLocked(host, port, async () =>
+    listenTo(server, { host, port: await freePortOf(options), sharing }),
+  );
+}
+
+async function listenTo(server: Server, { host, port, sharing }: NodePort): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', () => reject(new ListenError(host, port)));
     server.listen({ host: bareHost(host), port, exclusive: true, reusePort: sharing !== undefined }, resolve);
@@ -38,7 +45,7 @@ export async function listenOnNode(server: Server, options: NodePort): Promise<n
 /** The port, which no other process has. */
 async function freePortOf({ host, port }: NodePort): Promise<number> {
   const alone = createServer();
-  const found = await listenOnNode(alone, { host, port });
+  const found = await listenTo(alone, { host, port });
   await new Promise((resolve) => alone.close(resolve));
   return found;
 }

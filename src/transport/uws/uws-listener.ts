@@ -8,6 +8,7 @@
 
 import { readFileSync } from 'node:fs';
 import { bareHost } from '../../core/access/origin.ts';
+import { whilePortIsLocked } from '../port-lock.ts';
 import { TlsError, type TlsOptions } from '../tls.ts';
 import { ListenError, type Listener, type PortSharing } from '../transport.ts';
 import type { Uws, UwsApp } from './uws-library.ts';
@@ -25,6 +26,11 @@ export interface UwsPort {
 
 /** Rejects with a `ListenError` or a `TlsError`. */
 export async function openOnUws(uws: Uws, port: UwsPort): Promise<Listener> {
+  const { host, sharing } = port;
+  return sharing === 'first' ? await whilePortIsLocked(host, port.port, () => open(uws, port)) : open(uws, port);
+}
+
+function open(uws: Uws, port: UwsPort): Listener {
   const { tls } = port;
   const app = tls === undefined ? uws.App() : createTlsApp(uws, tls);
   port.route(app);

@@ -52,6 +52,22 @@ describe('the ports of two routers', () => {
     await using worker = await RawWorker.connect(engine.url);
     expect((await worker.call('engine::health::check', {})).error).toBeUndefined();
   });
+
+  test('[RO2] of three engines that start at once on the same port one serves, and two end with exit code 7', async () => {
+    const port = await freePort();
+    const yaml = `workers:\n  - name: svc-worker-manager\n    config: {port: ${port}}\n`;
+    const engines = await Promise.all([1, 2, 3].map(() => EngineProcess.spawn(yaml, { threads: 2 })));
+    const ended = new Set<number>();
+    engines.forEach((engine, at) => {
+      void engine.end(60_000).then(({ code }) => {
+        if (code === 7) ended.add(at);
+      });
+    });
+    await waitFor('two have ended', () => ended.size === 2, 30_000);
+    await using worker = await RawWorker.connect(`ws://127.0.0.1:${port}`);
+    expect((await worker.call('engine::health::check', {})).error).toBeUndefined();
+    for (const engine of engines) await engine[Symbol.asyncDispose]();
+  });
 });
 
 test('[RO8] health shows the pressure of the router that has the highest', async () => {
