@@ -49,8 +49,10 @@ function definitionOf(name: string): ModuleDefinition {
   return definition;
 }
 
-interface RunningModule extends ListedModule {
+interface RunningModule extends Omit<ListedModule, 'config'> {
   readonly module: EngineModule;
+  /** With which it runs now. */
+  config: unknown;
 }
 
 /** The same modules on the further routers of the process. */
@@ -138,8 +140,18 @@ export class ModuleSet {
       return { ok: false, reason: 'its adapter can only change with a new start of the engine' };
     }
     const answer = await running?.module.reconfigure?.(listed.config);
-    if (answer === undefined) return { ok: false, reason: 'it can only change with a new start of the engine' };
-    return await this.#askOthers(key, listed.config, answer);
+    if (running === undefined || answer === undefined) {
+      return { ok: false, reason: 'it can only change with a new start of the engine' };
+    }
+    const all = await this.#askOthers(key, listed.config, answer);
+    if (!all.ok) return all;
+    return {
+      ...all,
+      commit: () => {
+        all.commit();
+        running.config = listed.config;
+      },
+    };
   }
 
   /** The answer of all routers, where that of this one is known. */
