@@ -89,9 +89,17 @@ export function relayTo(
   const isForWorker = request.forwardedFor === undefined;
   const isNamed = context.settings.isDropIn && isForWorker;
   const sent = isNamed ? { ...request, data: dataWithCaller(request) } : request;
-  if (!engine.sendCall(functionId, slot, generation, sent))
-    settle(context, call, outcomeOf(unreachable(functionId, engine)));
+  if (!engine.sendCall(functionId, slot, generation, sent)) {
+    const refusal = unreachable(functionId, engine);
+    countIfDropped(context, call, refusal.code);
+    settle(context, call, outcomeOf(refusal));
+  }
   return slot;
+}
+
+/** A call without a caller that no worker got: nothing else says so (V1). */
+export function countIfDropped(context: RouterContext, call: HandedCall, code: string): void {
+  if (call.origin === undefined) context.counters.count('invocations.void_dropped', code);
 }
 
 /**

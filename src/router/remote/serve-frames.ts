@@ -25,7 +25,8 @@ import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
 import { deliver, invoke, refuse } from '../calls/invoke.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
-import { relayAgain } from './relayed-calls.ts';
+import { readError } from '../session/observe.ts';
+import { countIfDropped, relayAgain } from './relayed-calls.ts';
 import { RemoteChannels } from './remote-channels.ts';
 import type { RelayedOrigin, RemoteEngine } from './remote-engine.ts';
 
@@ -116,7 +117,9 @@ export class ServeFrames implements BatchVisitor {
     if (again === undefined) return;
     if (again !== false) return invoke(this.#context, again);
     const payload = this.#payload(flags, payloadStart, payloadEnd);
-    settle(this.#context, call, (flags & FLAG.isError) !== 0 ? { error: payload, isUnhanded } : { result: payload });
+    const isError = (flags & FLAG.isError) !== 0;
+    if (isUnhanded && payload !== undefined) countIfDropped(this.#context, call, readError(payload).code);
+    settle(this.#context, call, isError ? { error: payload, isUnhanded } : { result: payload });
   }
 
   channel(header: Readonly<ChannelHeader>): void {

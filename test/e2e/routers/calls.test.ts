@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { WorkerProcess } from '../../support/engine/worker-process.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const YAML = `drain_timeout_ms: 100
@@ -19,6 +20,9 @@ modules:
 
 /** So many that every router has some of them. */
 const WORKERS = 12;
+/** Together more than the buffers of a connection. */
+const VOID_CALLS = 20;
+const KIB_64 = 'x'.repeat(64 * 1024);
 
 async function connectAll(url: string): Promise<RawWorker[]> {
   return await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(url)));
@@ -40,6 +44,26 @@ describe('two routers', () => {
     const listed = rows.filter(({ runtime }) => runtime !== 'engine');
     expect(listed).toHaveLength(WORKERS);
     for (const one of workers) one.close();
+  });
+
+  test('[RO3] [V1] calls without a caller that no worker got are counted as dropped, whichever router they came to', async () => {
+    const limits = 'outbound_buffer_bytes: 1048576, in_flight_per_worker: 100000';
+    await using engine = await startTestEngine({ yaml: `limits: {trusted: {${limits}}}\n${YAML}`, threads: 2 });
+    await using stuck = await WorkerProcess.start(engine.url, 'stuck::one', 'answers');
+    const callers = await connectAll(engine.url);
+    stuck.kill('SIGSTOP');
+    for (const caller of callers) {
+      for (let n = 0; n < VOID_CALLS; n++) {
+        caller.send({ type: 'invokefunction', function_id: 'stuck::one', data: KIB_64, action: { type: 'void' } });
+      }
+      await caller.settled();
+    }
+    stuck.kill('SIGCONT');
+    const result = await waitFor('it has caught up', async () => (await callers[0]?.call('stuck::one'))?.result);
+    const dropped = () => engine.counters.get('invocations.void_dropped', 'OVERLOADED');
+    await waitFor('all others are counted', () => dropped() === WORKERS * VOID_CALLS + 1 - Number(result));
+    expect(dropped()).toBeGreaterThan(0);
+    for (const one of callers) one.close();
   });
 
   test('[RO6] every worker reaches the functions of the engine, and gets their refusals', async () => {

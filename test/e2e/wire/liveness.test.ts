@@ -126,15 +126,15 @@ describe('a worker process', () => {
     flood(flooder, 'stuck::one', 5_000);
     const answered = await pair.callUntil(flooder.settled());
     expect(answered).toBeGreaterThan(0);
-    const dropped = engine.counters.get('invocations.void_dropped', 'OVERLOADED');
-    expect(dropped).toBeGreaterThan(1_000);
-    expect(dropped).toBeLessThan(5_000);
+    // Other routers report what they have counted a moment later.
+    const dropped = () => engine.counters.get('invocations.void_dropped', 'OVERLOADED');
+    await waitFor('more than 1000 were dropped', () => dropped() > 1_000);
     // A call with a waiting caller is answered with an error instead.
     expect(await flooder.call('stuck::one')).toMatchObject({ error: { code: 'OVERLOADED' } });
     stuck.kill('SIGCONT');
     const result = await waitFor('the worker has caught up', async () => (await flooder.call('stuck::one')).result);
     // It got every call that was not dropped, and none twice.
-    expect(result).toBe(5_000 - dropped + 1);
+    await waitFor(`${result} calls were not dropped`, () => result === 5_000 - dropped() + 1);
   });
 
   test('[I7] that stops reading is closed at its limit, and the others continue', async () => {
@@ -148,8 +148,11 @@ describe('a worker process', () => {
     stuck.kill('SIGSTOP');
     flood(flooder, 'stuck::one', 5_000);
     expect(await pair.callUntil(flooder.settled())).toBeGreaterThan(0);
-    expect(engine.counters.get('connections.closed', 'too_slow')).toBe(1);
-    expect(engine.counters.get('invocations.void_dropped', 'function_not_found')).toBeGreaterThan(0);
+    await waitFor('it was closed', () => engine.counters.get('connections.closed', 'too_slow') === 1);
+    await waitFor(
+      'calls were dropped',
+      () => engine.counters.get('invocations.void_dropped', 'function_not_found') > 0,
+    );
     expect(engine.log.join('\n')).toContain('the worker does not read what it is sent');
     expect(await flooder.call('stuck::one')).toMatchObject({ error: { code: 'function_not_found' } });
     stuck.kill('SIGCONT');
