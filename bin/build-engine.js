@@ -59,7 +59,8 @@ async function bundle(entries, folder) {
       js:
         '// Holds parts of cron-parser (MIT, Harri Siirak), hdr-histogram-js (BSD-2-Clause, Alexandre Victoor), luxon ' +
         '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
-        'Jameson Little), typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).',
+        'Jameson Little), the loader of AssemblyScript (Apache-2.0, Daniel Wirtz), typia (MIT, Jeongho Nam) and yaml ' +
+        '(ISC, Eemeli Aro).',
     },
     format: 'esm',
     platform: 'node',

@@ -9,6 +9,7 @@
 //     does nothing has no thread, and a short run neither.
 //   - A task that fails loses only its batch. A thread that ends is started again; what it kept is lost and counted.
 
+import { isOwnLine } from '../core/telemetry/logs/log-record.ts';
 import type { PayloadSettings } from '../core/telemetry/payloads/payload-rules.ts';
 import type {
   DroppedTelemetry,
@@ -125,10 +126,14 @@ export class TelemetryClient implements TelemetrySink {
     this.#away++;
     if (this.#thread !== undefined) return this.#handOver(this.#thread, batch);
     this.#early.push(batch);
-    // Set when records of workers may have to be shown on the console, or a log trigger waits.
-    const isAwaited = batch.frames.some(({ kind }) => kind === 'LOGS') || this.#options.wantedLogs().levels.length > 0;
-    if (isAwaited || this.isFull) this.#startThread();
-    else if (!isOfLogsAlone(batch)) this.#startLater();
+    if (this.#isAwaited(batch) || this.isFull) this.#startThread();
+    else if (!isOfOwnLinesAlone(batch)) this.#startLater();
+  }
+
+  /** Records of workers may have to be shown on the console, or a log trigger waits. */
+  #isAwaited({ frames, logs }: TelemetryBatch): boolean {
+    const hasRecords = frames.some(({ kind }) => kind === 'LOGS') || !logs.every(isOwnLine);
+    return hasRecords || this.#options.wantedLogs().levels.length > 0;
   }
 
   #handOver(thread: TelemetryThread, batch: TelemetryBatch): void {
@@ -334,8 +339,8 @@ export class TelemetryClient implements TelemetrySink {
   }
 }
 
-/** As the engine's own lines of its start: they are on its console already. */
-function isOfLogsAlone({ spanRows, frames, calls, jobs, goneSources, workers }: TelemetryBatch): boolean {
+/** Of the start of an engine that has nothing to do. */
+function isOfOwnLinesAlone({ spanRows, frames, calls, jobs, goneSources, workers }: TelemetryBatch): boolean {
   const parts = spanRows.length + frames.length + calls.length + jobs.length + goneSources.length;
   return parts + workers.spawns + workers.deaths === 0;
 }

@@ -2,6 +2,7 @@
 // time, in order, so a question sees all batches that were sent before it.
 
 import { listed } from '../core/telemetry/logs/log-list.ts';
+import { isOwnLine } from '../core/telemetry/logs/log-record.ts';
 import { LogStore } from '../core/telemetry/logs/log-store.ts';
 import { QuietTraces } from '../core/telemetry/logs/quiet-traces.ts';
 import { CallHistory } from '../core/telemetry/metrics/call-history.ts';
@@ -344,8 +345,3 @@ function isWarning({ severity_number: severity }: LogRecord): boolean {
 }
 
 const WARN = 13;
-
-/** Lines of the engine itself are on its console already. */
-function isOwnLine({ resource, service_name: service, instrumentation_scope_name: scope }: LogRecord): boolean {
-  return scope === 'svc' && service === resource['service.name'];
-}

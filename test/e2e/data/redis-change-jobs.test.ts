@@ -162,7 +162,7 @@ test('[S5] [F3] jobs of one group keep the order of the changes, whichever engin
   const change = (worker: RawWorker, n: number) =>
     worker.call('state::set', { scope: 's', key: `k${n % 3}`, value: n });
   await Promise.all(Array.from({ length: 300 }, (_, n) => change(n % 2 ? left : right, n)));
-  await waitFor('all jobs', () => seen.length === 300);
+  await waitFor('all jobs', () => seen.length === 300, 30_000);
   for (const key of ['k0', 'k1', 'k2']) {
     const seqs = seen.filter((event) => event.key === key).map(({ seq }) => Number(seq));
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));

@@ -19,7 +19,8 @@ const BATCH_ANSWER: BatchAnswer = {
 };
 const LINE: LogRecord = {
   ...{ timestamp_unix_nano: 1, observed_timestamp_unix_nano: 1, severity_number: 9, severity_text: 'INFO' as const },
-  ...{ body: 'svc is running', attributes: {}, trace_id: null, span_id: null, resource: {}, service_name: 'svc' },
+  ...{ body: 'svc is running', attributes: {}, trace_id: null, span_id: null, service_name: 'svc' },
+  ...{ resource: { 'service.name': 'svc' }, instrumentation_scope_name: 'svc' },
 };
 const ENDED: RollupThread = { run: () => Promise.reject(new Error('it ended')), close: async () => {} };
 
@@ -78,7 +79,7 @@ test('[O1] a rollup thread that has ended is an error for the caller, not for th
   await client.stop();
 });
 
-test('[O1] the thread starts with the first calls, a second later, and not for log lines of the engine', () => {
+function countingTasks() {
   const clock = new FakeClock();
   const tasks: string[] = [];
   const createThread = (): TelemetryThread => ({
@@ -90,6 +91,17 @@ test('[O1] the thread starts with the first calls, a second later, and not for l
   });
   const client = clientOf(createThread, [], clock);
   client.start();
+  return { client, clock, tasks };
+}
+
+test('[O1] a log record of a worker starts the thread at once, which shows it on the console', () => {
+  const { client, tasks } = countingTasks();
+  client.take({ ...BATCH, logs: [LINE, { ...LINE, service_name: 'shop' }] });
+  expect(tasks).toEqual(['open', 'batch']);
+});
+
+test('[O1] the thread starts with the first calls, a second later, and not for log lines of the engine', () => {
+  const { client, clock, tasks } = countingTasks();
   client.take({ ...BATCH, logs: [LINE] });
   clock.advance(60_000);
   expect(tasks).toEqual([]);

@@ -108,6 +108,11 @@ export function recordOfLine(
 
 const LOG_TRIGGER = 'log';
 
+/** Lines of the engine itself are on its console already. */
+export function isOwnLine({ resource, service_name: service, instrumentation_scope_name: scope }: LogRecord): boolean {
+  return scope === 'svc' && service === resource['service.name'];
+}
+
 /** Values that can be posted to another thread: no functions, no classes. */
 function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(fields).map(([key, value]) => [key, isSimple(value) ? value : jsonOf(value)]);

@@ -57,7 +57,8 @@ export class CountersFeed extends Feed {
   }
 
   #hasBegun(): boolean {
-    return this.#past.length > 0 || this.context.module.router.workers().length > 0;
+    const { history, module } = this.context;
+    return this.#past.length > 0 || module.router.workers().length > 0 || history.elsewhere.length > 0;
   }
 
   protected override async look(): Promise<readonly CountersItem[]> {
