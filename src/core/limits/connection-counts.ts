@@ -21,6 +21,8 @@ export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0 };
 export interface NewInSecond {
   /** Whether one more is within the limit; counts it then. */
   take(nowMs: number, max: number): boolean;
+  /** The last one that was taken does not count after all. */
+  giveBack(): void;
 }
 
 /** The connections of each address. */

@@ -32,7 +32,10 @@ export class ConnectionLimit {
     const { connectionsMax, connectionsPerSecondMax } = this.#limits;
     if (this.#open + this.#shared.elsewhere >= connectionsMax) return 'full';
     if (!this.#rate.take(nowMs, connectionsPerSecondMax)) return 'too_fast';
-    if (!this.#takeDescriptor()) return 'full';
+    if (!this.#takeDescriptor()) {
+      this.#rate.giveBack();
+      return 'full';
+    }
     this.#open++;
     this.#shared.note(this.#open);
     return 'open';
@@ -57,6 +60,10 @@ class OwnRate implements NewInSecond {
     if (this.#taken >= max) return false;
     this.#taken++;
     return true;
+  }
+
+  giveBack(): void {
+    this.#taken--;
   }
 }
 

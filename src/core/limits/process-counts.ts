@@ -2,14 +2,8 @@
 // others, so a limit of the process is exceeded at most by what arrives at several routers at the same moment. Rates
 // and the connections of an address are words that all of them change.
 
-import {
-  type AddressUses,
-  type ConnectionLimits,
-  NOT_SHARED,
-  type SharedCount,
-  type SharedPort,
-} from './connection-counts.ts';
-import { ADDRESS_TABLE_BYTES, SharedAddresses, takeInSecond } from './shared-addresses.ts';
+import { NOT_SHARED, type SharedCount, type SharedPort } from './connection-counts.ts';
+import { ADDRESS_TABLE_BYTES, giveBackInSecond, SharedAddresses, takeInSecond } from './shared-addresses.ts';
 
 const KINDS = ['calls', 'http connections', 'http requests', 'stream connections', 'unread KiB of streams'] as const;
 /** Ports of workers beyond these count for each router. */
@@ -61,7 +55,10 @@ export class ProcessCounts {
 
   ofStreamPort(): SharedPort | undefined {
     const port = this.#port(KINDS.indexOf('stream connections'));
-    return port && { ...port, addresses: (limits) => this.#addresses(limits) };
+    if (port === undefined || this.shared === undefined) return undefined;
+    const { memory, routers, seed } = this.shared;
+    const table = { memory, at: addressesAt(routers), seed, zeroMs: this.#zeroMs };
+    return { ...port, addresses: (limits) => new SharedAddresses(table, limits) };
   }
 
   #port(column: number): SharedPort | undefined {
@@ -70,7 +67,10 @@ export class ProcessCounts {
     const words = new BigInt64Array(memory, ratesAt(routers), COLUMNS);
     return {
       open: this.#column(column),
-      rate: { take: (nowMs, max) => takeInSecond(words, column, nowMs + this.#zeroMs, max) },
+      rate: {
+        take: (nowMs, max) => takeInSecond(words, column, nowMs + this.#zeroMs, max),
+        giveBack: () => giveBackInSecond(words, column),
+      },
     };
   }
 
@@ -86,18 +86,6 @@ export class ProcessCounts {
         for (let at = column; at < numbers.length; at += COLUMNS) if (at !== own) sum += Atomics.load(numbers, at);
         return sum;
       },
-    };
-  }
-
-  #addresses(limits: ConnectionLimits): AddressUses {
-    if (this.shared === undefined) throw new Error('A process with one router shares no addresses');
-    const { memory, routers, seed } = this.shared;
-    const table = new SharedAddresses(memory, addressesAt(routers), seed, limits);
-    const zeroMs = this.#zeroMs;
-    return {
-      enter: (address, nowMs) => table.enter(address, nowMs + zeroMs),
-      leave: (address) => table.leave(address),
-      trim: () => {},
     };
   }
 }

@@ -20,23 +20,32 @@ export const ADDRESS_TABLE_BYTES = BUCKETS * PLACES_IN_BUCKET * WORDS_PER_PLACE 
 
 const SECOND_MS = 1_000;
 
+export interface AddressTable {
+  readonly memory: SharedArrayBuffer;
+  /** Where the table begins, a multiple of 8. */
+  readonly at: number;
+  /** The secret of the process. */
+  readonly seed: number;
+  /** What this router adds to its times, so that those of all routers are comparable. */
+  readonly zeroMs: number;
+}
+
+/** A word has the hash of an address or the start of its second in the upper half, and a count in the lower one. */
 export class SharedAddresses implements AddressUses {
   readonly #words: BigInt64Array;
-  /** The same words in halves: the lower one counts, the upper one is the hash or the time. */
-  readonly #halves: Int32Array;
   readonly #seed: number;
+  readonly #zeroMs: number;
   readonly #limits: ConnectionLimits;
 
-  /** `at`: where the table begins, a multiple of 8. `seed`: the secret of the process. */
-  constructor(memory: SharedArrayBuffer, at: number, seed: number, limits: ConnectionLimits) {
-    const bytes = ADDRESS_TABLE_BYTES;
-    this.#words = new BigInt64Array(memory, at, bytes / BigInt64Array.BYTES_PER_ELEMENT);
-    this.#halves = new Int32Array(memory, at, bytes / Int32Array.BYTES_PER_ELEMENT);
+  constructor({ memory, at, seed, zeroMs }: AddressTable, limits: ConnectionLimits) {
+    this.#words = new BigInt64Array(memory, at, ADDRESS_TABLE_BYTES / BigInt64Array.BYTES_PER_ELEMENT);
     this.#seed = seed;
+    this.#zeroMs = zeroMs;
     this.#limits = limits;
   }
 
-  enter(address: string, nowMs: number): boolean {
+  enter(address: string, ownNowMs: number): boolean {
+    const nowMs = ownNowMs + this.#zeroMs;
     const { connectionsMax, connectionsPerSecondMax } = this.#limits;
     const key = keyOf(address, this.#seed);
     for (;;) {
@@ -68,7 +77,7 @@ export class SharedAddresses implements AddressUses {
   /** The word of that address. */
   #find({ bucket, hash }: Key): number | undefined {
     for (let at = bucket, end = bucket + BUCKET_WORDS; at < end; at += WORDS_PER_PLACE) {
-      if (Atomics.load(this.#halves, 2 * at + 1) === hash) return at;
+      if (highOf(Atomics.load(this.#words, at)) === hash) return at;
     }
     return undefined;
   }
@@ -128,6 +137,14 @@ export function takeInSecond(words: BigInt64Array, at: number, nowMs: number, ma
     if (taken >= max) return false;
     const after = isNew ? wordOf(Math.trunc(nowMs) | 0, 1) : before + 1n;
     if (Atomics.compareExchange(words, at, before, after) === before) return true;
+  }
+}
+
+/** Takes back what was counted last, unless another second has begun. */
+export function giveBackInSecond(words: BigInt64Array, at: number): void {
+  for (;;) {
+    const before = Atomics.load(words, at);
+    if (openOf(before) === 0 || Atomics.compareExchange(words, at, before, before - 1n) === before) return;
   }
 }
 

@@ -22,7 +22,7 @@ describe('open connections', () => {
 describe('a process without a free file descriptor', () => {
   test('[guarantees 4] It refuses connections as full, and is asked only about those within the limits', () => {
     let [room, asked] = [1, 0];
-    const limit = new ConnectionLimit({ connectionsMax: 9, connectionsPerSecondMax: 4 }, () => {
+    const limit = new ConnectionLimit({ connectionsMax: 9, connectionsPerSecondMax: 3 }, () => {
       asked++;
       return room-- > 0;
     });

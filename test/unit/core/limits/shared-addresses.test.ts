@@ -77,6 +77,13 @@ describe('new connections at several routers', () => {
     expect(taken).toEqual([true, true, false, true]);
   });
 
+  test('[RO12] one that is given back leaves its place in the second to another router', () => {
+    const [one, other] = portsOf();
+    expect([one?.rate.take(0, 1), other?.rate.take(0, 1)]).toEqual([true, false]);
+    one?.rate.giveBack();
+    expect([other?.rate.take(0, 1), one?.rate.take(0, 1)]).toEqual([true, false]);
+  });
+
   test('[RO12] a second that is weeks ago is over', () => {
     const [one] = portsOf();
     const week = 7 * 24 * 3_600_000;
