@@ -58,7 +58,7 @@ async function bundle(entries, folder) {
     banner: {
       js:
         '// Holds parts of cron-parser (MIT, Harri Siirak), hdr-histogram-js (BSD-2-Clause, Alexandre Victoor), luxon ' +
-        '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
+        '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), sorted-btree (MIT, David Piepgrass), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
         'Jameson Little), the loader of AssemblyScript (Apache-2.0, Daniel Wirtz), typia (MIT, Jeongho Nam) and yaml ' +
         '(ISC, Eemeli Aro).',
     },

@@ -2,8 +2,8 @@
 // tasks, so it runs as long as the engine; it starts with the first point.
 
 import { systemClock } from '../src/effects/clock.ts';
+import { handOver } from '../src/effects/threads/hand-over.ts';
 import { yieldToCalls } from '../src/effects/threads/observation-thread.ts';
-import { move } from '../src/effects/threads/piscina.ts';
 import { RollupHost } from '../src/telemetry/rollup-host.ts';
 import type { RollupTask } from '../src/telemetry/tasks.ts';
 
@@ -14,5 +14,5 @@ const host = new RollupHost(() => systemClock.nowMs());
 export default function runRollupTask(task: RollupTask): unknown {
   if (task.kind === 'add') return host.add(task.points);
   const answer = host.ask(task.payload, task.merging);
-  return answer instanceof ArrayBuffer ? move(answer) : answer;
+  return answer instanceof ArrayBuffer ? handOver(answer) : answer;
 }

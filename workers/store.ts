@@ -3,7 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { systemClock } from '../src/effects/clock.ts';
-import { move } from '../src/effects/threads/piscina.ts';
+import { handOver } from '../src/effects/threads/hand-over.ts';
 import { BatchQueue } from '../src/store/thread/batch-queue.ts';
 import { StoreHost } from '../src/store/thread/host.ts';
 import type { BatchAnswer, StoreAnswer, StoreTask } from '../src/store/thread/messages.ts';
@@ -70,7 +70,7 @@ function runOne(batch: ArrayBuffer): BatchAnswer {
 }
 
 function handedOver(answer: BatchAnswer): unknown {
-  return answer instanceof ArrayBuffer ? move(answer) : answer;
+  return answer instanceof ArrayBuffer ? handOver(answer) : answer;
 }
 
 /** Batches may come while it waits. */

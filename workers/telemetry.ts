@@ -4,8 +4,8 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../src/effects/clock.ts';
 import { systemRandom } from '../src/effects/random.ts';
+import { handOver } from '../src/effects/threads/hand-over.ts';
 import { wholeLines, yieldToCalls } from '../src/effects/threads/observation-thread.ts';
-import { move } from '../src/effects/threads/piscina.ts';
 import { type RecordConsole, recordConsole } from '../src/telemetry/console-line.ts';
 import { TelemetryHost } from '../src/telemetry/host.ts';
 import type { TelemetryTask } from '../src/telemetry/tasks.ts';
@@ -35,7 +35,7 @@ export default async function runTelemetryTask(task: TelemetryTask): Promise<unk
       return host.take(task.batch, task.wanted);
     case 'ask': {
       const answer = host.ask(task.functionId, task.payload, task.merging);
-      return answer instanceof ArrayBuffer ? move(answer) : answer;
+      return answer instanceof ArrayBuffer ? handOver(answer) : answer;
     }
     case 'measure':
       return host.measure(task.windows);

@@ -19,6 +19,7 @@ export const CONFIG_FLAGS = {
 export interface ReadConfiguration {
   /** The name as given; undefined for the built-in defaults. */
   readonly file: string | undefined;
+  readonly text: string;
   readonly config: LoadedConfig;
 }
 
@@ -29,7 +30,7 @@ export async function readConfiguration(named: string | undefined, terminal: Ter
   assertFileThere(named, terminal);
   const read = await readConfigFile(path);
   if (!read.ok) throw invalidConfiguration(file, [read.problem]);
-  return { file, config: check(read.text, file, terminal) };
+  return { file, text: read.text, config: check(read.text, file, terminal) };
 }
 
 /** A start in the wrong folder is reported first, before other problems. */
@@ -39,7 +40,7 @@ export function assertFileThere(named: string | undefined, { cwd }: Terminal): v
 
 /** The configuration without a file. */
 export function defaultConfiguration(terminal: Terminal): ReadConfiguration {
-  return { file: undefined, config: check('', 'built-in defaults', terminal) };
+  return { file: undefined, text: '', config: check('', 'built-in defaults', terminal) };
 }
 
 /** A failed start of the engine, as a failure of the command. */

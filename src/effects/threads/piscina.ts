@@ -3,4 +3,8 @@
 
 import { createRequire } from 'node:module';
 
-export const { Piscina, move }: typeof import('piscina') = createRequire(import.meta.url)('piscina');
+const require = createRequire(import.meta.url);
+
+export function loadPiscina(): typeof import('piscina') {
+  return require('piscina');
+}

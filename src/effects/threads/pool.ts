@@ -11,7 +11,7 @@ import type { AlertInput, AlertVerdict } from '../../core/telemetry/metrics/aler
 import type { UpdateAnswer, UpdateTask } from '../../core/update-ops/update-task.ts';
 import type { MemberRanges, ScanOffence } from '../../protocol/frames/envelope.ts';
 import { addUntilSettled, delayEnd, LOAD_MS_MAX, withinMs } from '../process-end.ts';
-import { Piscina } from './piscina.ts';
+import { loadPiscina } from './piscina.ts';
 import { taskFile } from './task-file.ts';
 import { shareSteps } from './whole-steps.ts';
 
@@ -31,6 +31,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const LAST_TASKS_MS = LOAD_MS_MAX;
 
 export function createPool(threads: number): Pool {
+  const { Piscina } = loadPiscina();
   const pool = new Piscina({ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_TIMEOUT_MS, ...common() });
   // The types of a task's input and output follow from its name.
   const scans: Tasks<ArrayBufferLike, MemberRanges | ScanOffence> = pool;
@@ -79,6 +80,7 @@ const TASKS_AT_THE_DOOR = 2;
  */
 export function createOwnThread<Task, Answer>(task: string, isAwake = false): OwnThread<Task, Answer> {
   shareSteps();
+  const { Piscina } = loadPiscina();
   const pool = new Piscina<Task, Answer>({
     filename: taskFile(task),
     minThreads: 1,

@@ -50,7 +50,7 @@ export class LmdbFile {
 
   /** Reads the file from end to end, in order, so that later random reads come from memory. */
   warm(): void {
-    const block = Buffer.allocUnsafe(WARM_BLOCK_BYTES);
+    const block = Buffer.allocUnsafe(Math.min(WARM_BLOCK_BYTES, this.bytes));
     for (let at = 0; at < this.bytes; at += block.length) readSync(this.#descriptor, block, 0, block.length, at);
   }
 

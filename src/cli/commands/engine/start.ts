@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
+import { readConfigFile } from '../../../config/read-file.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { createLogger } from '../../../effects/logger.ts';
 import { watchFile } from '../../../effects/watch.ts';
@@ -150,16 +151,19 @@ function poolThreadsOf({ pool_threads: given }: LoadedConfig['settings']): numbe
 }
 
 /** Reads a changed file again, also on SIGHUP; problems are reported in the log and in the health. */
-export function followFile({ file }: ReadConfiguration, engine: RunningEngine, terminal: Terminal): void {
+export function followFile({ file, text }: ReadConfiguration, engine: RunningEngine, terminal: Terminal): void {
   if (file === undefined) return;
+  const path = resolve(terminal.cwd, file);
   const reload = (): void => {
     // The result is logged already.
     engine.reload();
   };
-  watchFile(resolve(terminal.cwd, file), systemClock, reload);
+  watchFile(path, systemClock, reload);
   terminal.onHangup(reload);
-  // The file may have changed since it was read.
-  reload();
+  // It may have changed since it was read.
+  readConfigFile(path).then((read) => {
+    if (!read.ok || read.text !== text) reload();
+  });
 }
 
 export async function startEngineWith(
