@@ -2,10 +2,10 @@
 // Subscribers are bare TCP sockets, the same for every contender, so that the server is measured and not a client
 // library.
 
-import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Void } from '../../src/sdk/calls/actions.ts';
 import { createWorker } from '../../src/sdk/internal.ts';
+import { BareClient } from '../rivals/bare-client.ts';
 import { answerReady } from './part.ts';
 
 export type FanoutKind = 'svc' | 'svc-batched' | 'uws' | 'socketio' | 'nats';
@@ -53,63 +53,72 @@ function fill(): void {
   }
 }
 
+/** From one mark to the next: nearly all events have the same length, and a look there costs less than a search. */
+let stride = 1;
+
 function take(chunk: Buffer): void {
-  for (let at = chunk.indexOf(MARK); at >= 0; at = chunk.indexOf(MARK, at + 1)) delivered += 1;
+  let at = chunk.indexOf(MARK);
+  while (at >= 0) {
+    delivered += 1;
+    let next = at + stride;
+    if (chunk[next] !== MARK) {
+      next = chunk.indexOf(MARK, at + 1);
+      if (next >= 0) stride = next - at;
+    }
+    at = next;
+  }
   fill();
 }
 
 async function subscribe(): Promise<void> {
   if (kind === 'nats') return await subscribeNats();
   const target = new URL(kind.startsWith('svc') ? `${url}/stream/bench/g/` : url);
-  const socket = await upgrade(target, kind === 'svc-batched' ? 'svc.stream.v1' : undefined);
-  if (kind === 'socketio') await greetSocketIo(socket);
-  socket.on('data', take);
+  const client = await upgrade(target, kind === 'svc-batched' ? 'svc.stream.v1' : undefined);
+  if (kind === 'socketio') await greetSocketIo(client);
+  client.receive = take;
 }
 
-async function upgrade({ hostname, port, pathname, search }: URL, subprotocol: string | undefined): Promise<Socket> {
-  const socket = connect(Number(port), hostname);
-  socket.setNoDelay(true);
+async function upgrade(
+  { hostname, port, pathname, search }: URL,
+  subprotocol: string | undefined,
+): Promise<BareClient> {
+  const client = new BareClient(hostname, Number(port));
   const offer = subprotocol === undefined ? '' : `Sec-WebSocket-Protocol: ${subprotocol}\r\n`;
-  socket.write(
+  client.write(
     `GET ${pathname}${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
       `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${offer}\r\n`,
   );
-  await heard(socket, '\r\n\r\n');
-  return socket;
+  await client.heard('\r\n\r\n');
+  return client;
 }
 
-async function greetSocketIo(socket: Socket): Promise<void> {
-  socket.write(maskedText('40'));
-  await heard(socket, '"sid"');
+async function greetSocketIo(client: BareClient): Promise<void> {
+  client.write(maskedText('40'));
+  await client.heard('"sid"');
   // The server pings every 25 s and closes connections that do not answer.
-  setInterval(() => socket.write(maskedText('3')), 20_000).unref();
+  setInterval(() => client.write(maskedText('3')), 20_000).unref();
 }
 
 async function subscribeNats(): Promise<void> {
-  const [host = '', port = ''] = url.split(':');
-  const socket = connect(Number(port), host);
-  await heard(socket, 'INFO');
-  socket.write('CONNECT {"verbose":false}\r\nSUB g 1\r\nPING\r\n');
-  await heard(socket, 'PONG');
-  socket.on('data', (chunk) => {
-    if (chunk.includes('PING')) socket.write('PONG\r\n');
-    take(chunk);
-  });
+  const client = await connectNats();
+  client.write('SUB g 1\r\nPING\r\n');
+  await client.heard('PONG');
+  client.receive = (bytes) => {
+    answerPing(client, bytes);
+    take(bytes);
+  };
 }
 
-async function heard(socket: Socket, text: string): Promise<void> {
-  let seen = '';
-  await new Promise<void>((resolve, reject) => {
-    const look = (chunk: Buffer): void => {
-      seen += chunk.toString('latin1');
-      if (!seen.includes(text)) return;
-      socket.off('data', look);
-      resolve();
-    };
-    socket.on('data', look);
-    socket.once('error', reject);
-    socket.once('close', () => reject(new Error(`closed after ${seen.slice(0, 200)}`)));
-  });
+async function connectNats(): Promise<BareClient> {
+  const [host = '', port = ''] = url.split(':');
+  const client = new BareClient(host, Number(port));
+  await client.heard('INFO');
+  client.write('CONNECT {"verbose":false}\r\n');
+  return client;
+}
+
+function answerPing(client: BareClient, bytes: Buffer): void {
+  if (bytes.includes('PING')) client.write('PONG\r\n');
 }
 
 async function openPublisher(): Promise<() => void> {
@@ -122,26 +131,22 @@ async function openPublisher(): Promise<() => void> {
       return () => void worker.trigger({ function_id: 'stream::send', payload, action: Void() });
     }
     case 'uws': {
-      const socket = await upgrade(new URL(publishUrl), undefined);
+      const client = await upgrade(new URL(publishUrl), undefined);
       // It has the length of a stream message with the same data.
       const frame = maskedText(data.padEnd(data.length + SVC_ENVELOPE_BYTES, 'x'));
-      return () => void socket.write(frame);
+      return () => client.write(frame);
     }
     case 'socketio': {
-      const socket = await upgrade(new URL(publishUrl), undefined);
-      await greetSocketIo(socket);
-      socket.on('data', () => {});
+      const client = await upgrade(new URL(publishUrl), undefined);
+      await greetSocketIo(client);
       const frame = maskedText(`42${JSON.stringify(['publish', data])}`);
-      return () => void socket.write(frame);
+      return () => client.write(frame);
     }
     case 'nats': {
-      const [host = '', port = ''] = url.split(':');
-      const socket = connect(Number(port), host);
-      await heard(socket, 'INFO');
-      socket.write('CONNECT {"verbose":false}\r\n');
-      socket.on('data', (chunk) => chunk.includes('PING') && socket.write('PONG\r\n'));
+      const client = await connectNats();
+      client.receive = (bytes) => answerPing(client, bytes);
       const frame = Buffer.from(`PUB g ${Buffer.byteLength(data)}\r\n${data}\r\n`);
-      return () => void socket.write(frame);
+      return () => client.write(frame);
     }
   }
 }

@@ -56,6 +56,11 @@ export class BucketWriter {
     else this.#written.set(entry, value);
   }
 
+  /** The bucket is known to hold the entry. */
+  has(entry: string): boolean {
+    return this.#written.has(entry);
+  }
+
   stop(): void {
     this.#isStopped = true;
   }

@@ -54,6 +54,8 @@ export interface TriggerValue {
   readonly sdk: boolean;
   /** Between routers of one process: it has no owner, and belongs to the first router. */
   readonly durable?: true;
+  /** Its owner has removed it, and the entry is deleted next. Without this the owner has left, and may reconnect. */
+  readonly taken_back?: true;
   readonly type: string;
   readonly function_id: string;
   readonly config: string;

@@ -42,6 +42,8 @@ export class Publisher {
   readonly #writer: BucketWriter;
   /** By entry, the revision in which it was first written. */
   readonly #revisions = new Map<string, number>();
+  /** By entry, triggers that their owners have removed: others learn that before the entry goes. */
+  readonly #takenBack = new Map<string, TriggerValue>();
   /** By entry, the registration that is being written for the first time. */
   readonly #unordered = new Map<string, { order?: number | undefined }>();
 
@@ -80,8 +82,13 @@ export class Publisher {
 
   readonly #functionChanged = (id: string): void => this.note(`${FUNCTION}.${id}`);
   readonly #typeChanged = (id: string): void => this.note(`${TRIGGER_TYPE}.${id}`);
-  readonly #bindingChanged = ({ id, owner }: Binding): void => {
-    if (!(owner instanceof RemoteOwner)) this.note(`${TRIGGER}.${id}`);
+  readonly #bindingChanged = (binding: Binding, isTakenBack: boolean): void => {
+    if (binding.owner instanceof RemoteOwner) return;
+    const entry = `${TRIGGER}.${binding.id}`;
+    const value = isTakenBack && this.#writer.has(entry) ? this.#valueOfBinding(entry, binding) : undefined;
+    if (value === undefined) this.#takenBack.delete(entry);
+    else this.#takenBack.set(entry, { ...value, taken_back: true });
+    this.note(entry);
   };
 
   /** `undefined`: other engines do not see it. */
@@ -105,7 +112,7 @@ export class Publisher {
 
   #valueOfKind(entry: string, id: string): FunctionValue | TriggerValue | TriggerTypeValue | undefined {
     if (entry.startsWith(FUNCTION)) return this.#functionValue(id);
-    return entry.startsWith(TRIGGER) ? this.#triggerValue(id) : this.#typeValue(id);
+    return entry.startsWith(TRIGGER) ? this.#triggerValue(entry, id) : this.#typeValue(id);
   }
 
   #functionValue(id: string): FunctionValue | undefined {
@@ -123,14 +130,18 @@ export class Publisher {
     return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
   }
 
-  #triggerValue(id: string): TriggerValue | undefined {
+  #triggerValue(entry: string, id: string): TriggerValue | undefined {
     const binding = this.#options.context.triggers.binding(id);
-    if (binding === undefined || binding.state === 'refused') return undefined;
+    return binding === undefined ? this.#takenBack.get(entry) : this.#valueOfBinding(entry, binding);
+  }
+
+  #valueOfBinding(entry: string, binding: Binding): TriggerValue | undefined {
+    if (binding.state === 'refused') return undefined;
     const { type, functionId, config, metadata } = binding;
     const owner = this.#shownOwner(binding);
     if (owner === undefined) return undefined;
     const registration = { type, function_id: functionId, config: byteStringToText(config) };
-    const order = this.#orderOf(`${TRIGGER}.${id}`, binding);
+    const order = this.#orderOf(entry, binding);
     return { ...owner, ...registration, ...textOf('metadata', metadata), ...order };
   }
 
@@ -162,6 +173,7 @@ export class Publisher {
   }
 
   #written(entry: string, revision: number | undefined): void {
+    if (this.#takenBack.delete(entry)) return this.note(entry);
     const registration = this.#unordered.get(entry);
     if (registration === undefined || revision === undefined) return;
     this.#unordered.delete(entry);

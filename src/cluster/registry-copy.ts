@@ -9,7 +9,7 @@ import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
-import type { Binding } from '../router/builtin.ts';
+import type { Binding, Removal } from '../router/builtin.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
@@ -68,6 +68,9 @@ export class RegistryCopy implements BucketWatch {
     this.#delivered.add(key);
     const registration = value === undefined ? undefined : readRegistration(key, value, revision);
     if (registration === undefined) return this.#drop(engineId, key);
+    if (registration.kind === 'trigger' && registration.value.taken_back === true) {
+      return this.#drop(engineId, key, 'taken_back');
+    }
     const known = this.#registrations.get(engineId) ?? new Map<string, Registration>();
     this.#registrations.set(engineId, known.set(key, registration));
     const engine = this.#engines.get(engineId);
@@ -85,14 +88,14 @@ export class RegistryCopy implements BucketWatch {
     for (const engineId of [...this.#engines.keys()]) this.engineLeft(engineId);
   }
 
-  #drop(engineId: string, key: string): void {
+  #drop(engineId: string, key: string, removal: Removal = 'left'): void {
     const ofEngine = this.#registrations.get(engineId);
     const registration = ofEngine?.get(key);
     if (ofEngine === undefined || registration === undefined) return;
     ofEngine.delete(key);
     if (ofEngine.size === 0) this.#registrations.delete(engineId);
     const engine = this.#engines.get(engineId);
-    if (engine !== undefined) this.#remove(engine, registration);
+    if (engine !== undefined) this.#remove(engine, registration, removal);
   }
 
   #enter(engine: RemoteEngine, registration: Registration): void {
@@ -114,7 +117,7 @@ export class RegistryCopy implements BucketWatch {
     withdrawDuplicate(this.#context, id);
   }
 
-  #remove(engine: RemoteEngine, { kind, id }: Registration): void {
+  #remove(engine: RemoteEngine, { kind, id }: Registration, removal: Removal = 'left'): void {
     const { functions, announce, triggers } = this.#context;
     if (kind === 'trigger type') return triggers.withdrawTypeRemotely(id, engine);
     if (kind === 'trigger') {
@@ -122,7 +125,7 @@ export class RegistryCopy implements BucketWatch {
       // The copy of a newer identity may have entered it again: then it is no longer this one's.
       const owner = binding?.owner;
       const isOwn = owner instanceof RemoteOwner && owner.engine === engine;
-      if (binding !== undefined && isOwn) unbind(this.#context, binding, 'left');
+      if (binding !== undefined && isOwn) unbind(this.#context, binding, removal);
       return;
     }
     engine.functions.delete(id);

@@ -10,7 +10,7 @@ import { type Random, systemRandom } from '../effects/random.ts';
 import { spillFilesIn } from '../effects/spill-file.ts';
 import type { RouterContext } from '../router/context.ts';
 import { createContext } from '../router/create-context.ts';
-import { channelSettings, waitingLimits } from './start-checks.ts';
+import { channelSettings, waitingLimits } from './settings-of-parts.ts';
 
 export interface ContextParts {
   readonly config: Pick<LoadedConfig, 'settings'>;

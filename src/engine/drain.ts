@@ -18,13 +18,21 @@ const DRAIN_CHECK_INTERVAL_MS = 20;
 /** Time for clients to read answers that are already written; with the drain itself below the 5 s of G1. */
 const UNREAD_ANSWERS_MS_MAX = 2_000;
 
+/** The other routers of the process, in the drain of one of them. */
+export interface DrainOfOthers {
+  /** Resolves when all of them have come as far. */
+  meet(): Promise<void>;
+}
+
+/** Frames of a channel go from the router of its writer to the one that has it, and from there to the reader's. */
+const HOPS_OF_CHANNEL = 3;
+
 export async function drainRouter(
   context: RouterContext,
   modules: Pick<ModuleSet, 'drain' | 'stop'>,
   drainTimeoutMs: number,
   cluster: Cluster | undefined,
-  /** Called when its own calls have ended; resolves when the other routers of the process need it no longer. */
-  othersEnd: () => Promise<void> = async () => {},
+  others?: DrainOfOthers,
 ): Promise<void> {
   const endMs = context.clock.monotonicMs() + drainTimeoutMs;
   context.isDraining = true;
@@ -37,7 +45,8 @@ export async function drainRouter(
   await letMove(context, drainTimeoutMs, haveMoved);
   refuseWaitingInDrain(context);
   await waitUntil(context, endMs - context.clock.monotonicMs(), () => context.calls.openCount === 0);
-  await othersEnd();
+  // Until here the others may need its workers.
+  await others?.meet();
   context.isStopped = true;
   refuseWaitingInDrain(context);
   for (const call of context.calls.allOpen()) {
@@ -45,13 +54,24 @@ export async function drainRouter(
     if (call.isOpen) settle(context, call, outcomeOf(refusals.shuttingDown()));
   }
   await endOfTurn(context);
-  await waitUntil(context, UNREAD_ANSWERS_MS_MAX, () => !hasUnsentFrames(context));
+  await sendWhatIsHeld(context, others);
   const goodbye = { code: CLOSE_CODES.goingAway, reason: 'the engine is shutting down' };
   for (const session of [...context.sessions.values()]) withdraw(context, session, goodbye, refusals.shuttingDown());
   context.channels.stop();
   context.outgoing.close();
   await endOfTurn(context);
   modules.stop();
+}
+
+async function sendWhatIsHeld(context: RouterContext, others: DrainOfOthers | undefined): Promise<void> {
+  const { clock, afterTurnOfOthers } = context;
+  const endMs = clock.monotonicMs() + UNREAD_ANSWERS_MS_MAX;
+  for (let hop = 0; hop < (others === undefined ? 1 : HOPS_OF_CHANNEL); hop++) {
+    // What is on the way to another router has arrived there then.
+    await new Promise<void>((resolve) => (afterTurnOfOthers === undefined ? resolve() : afterTurnOfOthers(resolve)));
+    await waitUntil(context, endMs - clock.monotonicMs(), () => !hasUnsentFrames(context));
+    await others?.meet();
+  }
 }
 
 /** `undefined`: there is no engine to move to. */

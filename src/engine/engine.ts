@@ -39,10 +39,13 @@ import { joinCluster, startInCluster } from './join-cluster.ts';
 import { listModules, ModuleSet } from './module-set.ts';
 import { routersOf, startFurtherRouters } from './routers/start-routers.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
-import { assertSafeToStart, declareModules, moduleSettings, StartError, startWarnings } from './start-checks.ts';
+import { moduleSettings } from './settings-of-parts.ts';
+import { assertSafeToStart, declareModules, startWarnings } from './start-checks.ts';
+import { StartError } from './start-error.ts';
 import { StoreThreads } from './store-thread.ts';
 
-export { declareModules, StartError } from './start-checks.ts';
+export { declareModules } from './start-checks.ts';
+export { StartError } from './start-error.ts';
 
 export interface EngineOptions {
   readonly config: LoadedConfig;
@@ -149,7 +152,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     reload: () => configuration.reload(),
     drain({ timeoutMs = config.settings.drain_timeout_ms } = {}) {
       if (stopped === undefined) further.beginDrain(timeoutMs);
-      stopped ??= drainRouter(context, modules, timeoutMs, cluster, further.endDrain).then(async () => {
+      stopped ??= drainRouter(context, modules, timeoutMs, cluster, further.drain).then(async () => {
         stopHousekeeping();
         stopPressureWatch();
         openFiles.stop();

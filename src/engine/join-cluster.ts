@@ -7,7 +7,7 @@ import type { SharedConfiguration } from '../core/cluster/shared-configuration.t
 import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
 import type { ModuleSet } from './module-set.ts';
-import { StartError } from './start-checks.ts';
+import { StartError } from './start-error.ts';
 
 /** Resolves when the engine is a member and knows the others; at once where the configuration names no cluster. */
 export async function joinCluster(

@@ -24,7 +24,7 @@ import { StoreDamaged, type StoreRegistry } from '../store/directory/registry.ts
 import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
-import { StartError } from './start-checks.ts';
+import { StartError } from './start-error.ts';
 
 export interface ListedModule {
   readonly name: string;

@@ -15,7 +15,8 @@ import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts
 import type { Logger } from '../effects/logger.ts';
 import type { ListenerAddress, ModuleContext, ReloadReport, RunningConfiguration } from '../modules/module.ts';
 import { listModules, type ModuleSet } from './module-set.ts';
-import { assertSafeToStart, declareModules, StartError } from './start-checks.ts';
+import { assertSafeToStart, declareModules } from './start-checks.ts';
+import { StartError } from './start-error.ts';
 
 export interface ReloadableConfigurationOptions {
   /** Absolute; `undefined` for the built-in defaults. */

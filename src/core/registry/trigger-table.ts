@@ -82,7 +82,7 @@ export type NewBinding<O> = Pick<TriggerBinding<O>, 'id' | 'type' | 'functionId'
 
 export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** Called when a trigger was added, removed, or judged. */
-  readonly bindingListeners = new Set<(binding: TriggerBinding<O>) => void>();
+  readonly bindingListeners = new Set<(binding: TriggerBinding<O>, isTakenBack: boolean) => void>();
   /** Called with the id when a worker of this engine began or ceased to provide a type. */
   readonly typeListeners = new Set<(id: string) => void>();
   readonly #types = new Map<string, TriggerType<E, M>>();
@@ -240,18 +240,19 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     return { added, replaced };
   }
 
-  remove(binding: TriggerBinding<O>): void {
+  /** `isTakenBack`: its owner has removed it, and not only left. */
+  remove(binding: TriggerBinding<O>, isTakenBack = false): void {
     this.#version++;
     this.#detach(binding);
-    this.#bindingChanged(binding);
+    this.#bindingChanged(binding, isTakenBack);
   }
 
   #typeChanged(id: string): void {
     for (const listener of this.typeListeners) listener(id);
   }
 
-  #bindingChanged(binding: TriggerBinding<O>): void {
-    for (const listener of this.bindingListeners) listener(binding);
+  #bindingChanged(binding: TriggerBinding<O>, isTakenBack = false): void {
+    for (const listener of this.bindingListeners) listener(binding, isTakenBack);
   }
 
   #detach(binding: TriggerBinding<O>): void {

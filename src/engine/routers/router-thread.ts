@@ -16,7 +16,7 @@ import { StartFailure } from '../../effects/start-failure.ts';
 import { wholeLines } from '../../effects/threads/observation-thread.ts';
 import { createOwnThread, createPool } from '../../effects/threads/pool.ts';
 import { engineVersion } from '../../effects/version.ts';
-import { MODULES } from '../../modules/catalogue.ts';
+import { MODULES_OF_ROUTERS } from '../../modules/catalogue-of-routers.ts';
 import { engineModule } from '../../modules/engine/index.ts';
 import { PassOn } from '../../modules/http/passed/pass-on.ts';
 import type { EngineModule, ModuleContext, Reconfiguration, RunningConfiguration } from '../../modules/module.ts';
@@ -44,7 +44,8 @@ import { loadUws } from '../../transport/uws/uws-library.ts';
 import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { joinCluster } from '../join-cluster.ts';
-import { moduleSettings, StartError } from '../start-checks.ts';
+import { moduleSettings } from '../settings-of-parts.ts';
+import { StartError } from '../start-error.ts';
 import type {
   FiredTrigger,
   FromRouterThread,
@@ -88,7 +89,7 @@ class RouterOnThread {
   #cluster: Cluster | undefined;
   /** By the number of the question. */
   readonly #prepared = new Map<number, () => void>();
-  #endDrain = (): void => {};
+  #goOn = (): void => {};
   #firedUpToMs = 0;
 
   static async start(data: RouterThreadData): Promise<RouterOnThread> {
@@ -165,8 +166,8 @@ class RouterOnThread {
       case 'flush':
         this.#collector.flush();
         return say({ kind: 'flushed' });
-      case 'end drain':
-        return this.#endDrain();
+      case 'go on':
+        return this.#goOn();
       case 'abandon':
         return this.#abandon();
       case 'taken':
@@ -192,7 +193,7 @@ class RouterOnThread {
       const { settings } = this.#data;
       this.#cluster = await joinCluster(settings, undefined, this.#context, engineVersion(), this.#mesh.asMember);
       for (const [at, { name, nth, config }] of this.#data.modules.entries()) {
-        const definition = MODULES.find(({ declaration }) => declaration.name === name);
+        const definition = MODULES_OF_ROUTERS.find(({ declaration }) => declaration.name === name);
         const port = ports[at];
         const module = definition?.create(this.#moduleContext, withPort(config, port));
         if (module === undefined) throw new Error(`There is no module ${name}`);
@@ -243,14 +244,18 @@ class RouterOnThread {
   }
 
   async #drain(timeoutMs: number): Promise<void> {
-    const ended = new Promise<void>((resolve) => {
-      this.#endDrain = resolve;
-    });
     const modules = {
       drain: () => this.#modules.forEach(({ module }) => module.drain()),
       stop: () => this.#modules.forEach(({ module }) => module.stop()),
     };
-    await drainRouter(this.#context, modules, timeoutMs, this.#cluster, () => ended);
+    await drainRouter(this.#context, modules, timeoutMs, this.#cluster, {
+      meet: () => {
+        say({ kind: 'arrived' });
+        return new Promise((resolve) => {
+          this.#goOn = resolve;
+        });
+      },
+    });
     await this.#cluster?.close();
     this.#collector.flush();
     this.#count();

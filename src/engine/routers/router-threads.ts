@@ -24,7 +24,8 @@ import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import type { StoreRegistry } from '../../store/directory/registry.ts';
 import { MEMORY } from '../../store/thread/client.ts';
-import { StartError } from '../start-checks.ts';
+import type { DrainOfOthers } from '../drain.ts';
+import { StartError } from '../start-error.ts';
 import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
 import type {
   FiredTrigger,
@@ -136,11 +137,15 @@ export class RouterThreads {
     for (const thread of this.#threads) thread.beginDrain(timeoutMs);
   }
 
-  async endDrain(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.endDrain()));
-  }
+  readonly drain: DrainOfOthers = {
+    meet: async () => {
+      await Promise.all(this.#threads.map((thread) => thread.arrival()));
+      for (const thread of this.#threads) thread.goOn();
+    },
+  };
 
   async close(): Promise<void> {
+    await Promise.allSettled(this.#threads.map(({ drained }) => drained));
     process.off('exit', this.#abandon);
     this.#abandon();
     await Promise.all(this.#threads.map((thread) => thread.close()));
@@ -162,6 +167,8 @@ export class RouterThreads {
 const ABANDON_MS_MAX = 500;
 
 class RouterThread {
+  /** After a drain it has closed its connections. */
+  drained: Promise<void> = Promise.resolve();
   /** It can listen. */
   readonly ready: Promise<void>;
   readonly #worker: Worker;
@@ -175,6 +182,9 @@ class RouterThread {
   readonly #awaited = new Map<FromRouterThread['kind'], { resolve(): void; reject(error: Error): void }>();
   #counts: Readonly<Record<string, number>> = {};
   readonly #flushing: (() => void)[] = [];
+  /** How often it has come to a meeting, less how often the first router has asked. */
+  #arrivals = 0;
+  readonly #whenArrived: (() => void)[] = [];
   #isListening = false;
   #isEnding = false;
 
@@ -237,13 +247,20 @@ class RouterThread {
   }
 
   beginDrain(timeoutMs: number): void {
+    this.drained = this.#answer('drained');
+    // It is awaited later, where its failure does not matter.
+    this.drained.catch(() => {});
     this.#say({ kind: 'drain', timeoutMs });
   }
 
-  endDrain(): Promise<void> {
-    this.#isEnding = true;
-    this.#say({ kind: 'end drain' });
-    return this.#answer('drained');
+  /** Resolves when it waits for the others. It may do so before the first router does. */
+  async arrival(): Promise<void> {
+    this.#arrivals--;
+    if (this.#arrivals < 0) await new Promise<void>((resolve) => this.#whenArrived.push(resolve));
+  }
+
+  goOn(): void {
+    this.#say({ kind: 'go on' });
   }
 
   abandon(): void {
@@ -277,6 +294,9 @@ class RouterThread {
         return void this.#asked.delete(message.number);
       case 'flushed':
         return this.#flushing.shift()?.();
+      case 'arrived':
+        this.#arrivals++;
+        return this.#whenArrived.shift()?.();
       case 'counted':
         this.#options.context.furtherRouters.set(this.#index, message.load);
         for (const fired of message.fired) this.#noteFired(fired);

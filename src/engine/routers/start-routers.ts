@@ -5,6 +5,7 @@ import type { RoutersOfProcess } from '../../cluster/cluster.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
 import type { Taps } from '../../modules/taps.ts';
+import type { DrainOfOthers } from '../drain.ts';
 import type { ModulesElsewhere } from '../module-set.ts';
 import type { RouterThreadsOptions } from './router-threads.ts';
 
@@ -22,8 +23,7 @@ export interface FurtherRouters extends ModulesElsewhere {
   start(startModules: () => Promise<void>, listeners: () => readonly ListenerAddress[]): Promise<void>;
   /** They take no new work, and their calls have that time to end. */
   beginDrain(timeoutMs: number): void;
-  /** They close their connections when their calls have ended. Resolves when they have. */
-  endDrain(): Promise<void>;
+  readonly drain: DrainOfOthers | undefined;
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
     remove: (key) => further.remove(key),
     flush: () => further.flush(),
     beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),
-    endDrain: () => further.endDrain(),
+    drain: further.drain,
     close: () => further.close(),
   };
 }
@@ -71,6 +71,6 @@ const NONE: FurtherRouters = {
   remove: () => {},
   flush: async () => {},
   beginDrain: () => {},
-  endDrain: async () => {},
+  drain: undefined,
   close: async () => {},
 };

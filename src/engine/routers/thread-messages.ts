@@ -57,8 +57,8 @@ export type ToRouterThread =
   /** What it has observed is to come now. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'drain'; readonly timeoutMs: number }
-  /** The first router needs its workers no longer. */
-  | { readonly kind: 'end drain' }
+  /** All routers have come as far in the drain. */
+  | { readonly kind: 'go on' }
   /** The process ends now. */
   | { readonly kind: 'abandon' };
 
@@ -98,4 +98,6 @@ export type FromRouterThread =
     }
   /** The batches before it hold all that it had observed. */
   | { readonly kind: 'flushed' }
+  /** In the drain: it waits until all routers have come as far. */
+  | { readonly kind: 'arrived' }
   | { readonly kind: 'drained' };

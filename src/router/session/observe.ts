@@ -28,7 +28,9 @@ const UNTRACED =
 export function beginCall(observer: Collector, functionId: string, request: CallRequest, canBeUntraced = false): Begun {
   const { traceparent, baggage, from, trigger } = request;
   const isOwn = isOwnFunction(functionId);
-  if (isOwn && UNTRACED.test(functionId)) return undefined;
+  // Other engines and routers ask it for a part of an answer of theirs, or to know what has changed.
+  const isPart = request.isInternal === true && request.relayedBy !== undefined;
+  if (isOwn && (isPart || UNTRACED.test(functionId))) return undefined;
   const service = from?.profile?.name ?? '';
   const begun = canBeUntraced
     ? observer.beginOrUntraced('call ', functionId, functionId, service, traceparent, baggage)

@@ -250,7 +250,7 @@ export function handleUnregisterTrigger(
 }
 
 export function unbind(context: RouterContext, binding: Binding, removal: Removal = 'taken_back'): void {
-  context.triggers.remove(binding);
+  context.triggers.remove(binding, removal === 'taken_back');
   binding.owner?.triggers.delete(binding.id);
   sendRemoval(context, binding, removal);
   context.triggerClaims.released([binding.id]);

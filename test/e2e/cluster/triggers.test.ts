@@ -34,14 +34,14 @@ async function startHttpPair(): Promise<HttpPair> {
 async function serveList({ b, urlA }: HttpPair) {
   const worker = connect(b.url);
   worker.registerFunction('shop::list', () => ({ status_code: 200, body: [] }));
-  worker.registerTrigger({
+  const trigger = worker.registerTrigger({
     type: 'http',
     function_id: 'shop::list',
     config: { api_path: 'orders', http_method: 'GET' },
   });
   const status = async (): Promise<number> => (await fetch(`${urlA}/orders`)).status;
   await waitFor('the route is there', async () => (await status()) === 200);
-  return { worker, status };
+  return { worker, trigger, status };
 }
 
 describe.skipIf(NO_NATS_SERVER)('an HTTP route of a worker that is connected to another engine', () => {
@@ -96,6 +96,16 @@ describe.skipIf(NO_NATS_SERVER)('an HTTP route of a worker that is connected to 
     const { worker, status } = await serveList(pair);
     await worker.shutdown();
     await waitFor('the route answers 503', async () => (await status()) === 503);
+  });
+
+  test('[CL18] is not found on any engine once its worker has taken it back', async () => {
+    await using pair = await startHttpPair();
+    const { trigger, status } = await serveList(pair);
+    trigger.unregister();
+    const statuses: number[] = [];
+    await waitFor('the route has ended', async () => statuses.push(await status()) > 0 && statuses.at(-1) !== 200);
+    // It was never answered as one whose worker is away.
+    expect(statuses.at(-1)).toBe(404);
   });
 
   test('[CL14] answers 503 while its engine cannot be reached', async () => {

@@ -30,7 +30,9 @@ async function healthOf(worker: RawWorker, module: string): Promise<Health> {
 }
 
 async function isUp(worker: RawWorker, module = 'svc-bridge'): Promise<void> {
-  await waitFor(`${module} is connected`, async () => (await healthOf(worker, module)).status === 'healthy');
+  const isHealthy = async (): Promise<boolean> => (await healthOf(worker, module)).status === 'healthy';
+  // It tries again after longer and longer pauses.
+  await waitFor(`${module} is connected`, isHealthy, 30_000);
 }
 
 const isFunction = async (worker: RawWorker, id: string): Promise<boolean> => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
+import { expectCount } from '../../support/engine/expect-count.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 import { TurningClock } from '../../support/fakes/turning-clock.ts';
 import { within } from '../../support/wait-for.ts';
@@ -45,7 +46,7 @@ describe('an engine that drains', () => {
     expect(await caller.call('slow::one')).toMatchObject({ error: { code: 'SHUTTING_DOWN' } });
     caller.send({ type: 'invokefunction', function_id: 'slow::one', action: { type: 'void' } });
     await caller.settled();
-    expect(engine.counters.get('invocations.void_dropped', 'SHUTTING_DOWN')).toBe(1);
+    await expectCount(engine, 1, 'invocations.void_dropped', 'SHUTTING_DOWN');
     await worker.settled();
     expect(worker.frames).toEqual([{ type: 'draining' }]);
     worker.answer(running);

@@ -217,7 +217,8 @@ onBothTransports('HTTP', () => {
   });
 
   test('[H3] an error is answered without its stack, and logged under the id in the answer', async () => {
-    await using engine = await startHttpEngine();
+    // Other routers write their log lines themselves.
+    await using engine = await startHttpEngine('', { threads: 1 });
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('any::fails');
     await bind(worker, 'any::fails', { api_path: '/' });
@@ -310,7 +311,8 @@ onBothTransports('HTTP', () => {
   });
 
   test('[G1] a draining engine finishes running requests, and answers 503 to new ones', async () => {
-    await using engine = await startHttpEngine('', { drainTimeoutMs: 5_000 });
+    // Each router begins to drain in a turn of its own.
+    await using engine = await startHttpEngine('', { drainTimeoutMs: 5_000, threads: 1 });
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('slow::one');
     await bind(worker, 'slow::one', { api_path: '/' });

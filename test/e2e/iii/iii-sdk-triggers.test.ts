@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { IiiClient } from '../../support/clients/iii-client.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { expectCount } from '../../support/engine/expect-count.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -200,7 +201,7 @@ describe('a trigger type of a worker', () => {
     });
     await other.settled();
     expect(await statusOf(binder, 'hooks::in')).toBe('Active');
-    expect(engine.counters.get('triggers.foreign_results')).toBe(1);
+    await expectCount(engine, 1, 'triggers.foreign_results');
   });
 });
 
@@ -288,6 +289,6 @@ describe('a trigger type of the engine', () => {
     worker.send({ type: 'registertriggertype', id: 'engine::functions-available', description: 'mine' });
     const { result } = await worker.call('engine::triggers::info', { id: 'engine::functions-available' });
     expect(result).toMatchObject({ worker_name: 'svc-engine-functions' });
-    expect(engine.counters.get('registrations.rejected')).toBe(1);
+    await expectCount(engine, 1, 'registrations.rejected');
   });
 });

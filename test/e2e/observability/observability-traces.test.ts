@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { expectCount } from '../../support/engine/expect-count.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import {
   ask,
@@ -134,7 +135,7 @@ test('[O1] Traces beyond the limit are dropped, and counted', async () => {
     await worker.call('a::one', {}, { traceparent });
   }
   expect((await ask(worker, 'engine::traces::list')).total).toBe(5);
-  expect(engine.counters.get('telemetry.dropped', 'spans,limit')).toBe(3);
+  await expectCount(engine, 3, 'telemetry.dropped', 'spans,limit');
 });
 
 test('Metrics of the engine and of workers are listed, aggregated and rolled up', async () => {

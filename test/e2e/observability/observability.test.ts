@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { expectCount } from '../../support/engine/expect-count.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { ask, type Fields, OBSERVED, observedBy, refusalOf } from '../../support/telemetry/observability-engine.ts';
@@ -126,7 +127,7 @@ describe('logs', () => {
     const { logs } = await ask(worker, 'engine::logs::search', { services: ['big'] });
     const [record] = logs as { body: string; attributes: Fields }[];
     expect(record?.body.length).toBe(16 * 1024 - 'svc.truncated'.length - 'true'.length);
-    expect(engine.counters.get('telemetry.dropped', 'logs,truncated')).toBe(1);
+    await expectCount(engine, 1, 'telemetry.dropped', 'logs,truncated');
     expect(record?.attributes).toEqual({ 'svc.truncated': true });
     for (let at = 0; at < 5; at++) await log(worker, 'engine::log::info', { message: `${at}`, service_name: 'n' });
     const kept = await ask(worker, 'engine::logs::list');

@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
+import { expectCount } from '../../support/engine/expect-count.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { within } from '../../support/wait-for.ts';
 
@@ -60,7 +61,7 @@ describe('a connection', () => {
     await worker.settled();
     expect(worker.frames).toEqual([]);
     // All but the two blank ones are counted and logged.
-    expect(engine.counters.get('frames.refused')).toBe(oddities.length - 2 + 4);
+    await expectCount(engine, oddities.length - 2 + 4, 'frames.refused');
   });
 
   test('[wire 2.1] may put type anywhere, add fields, and write null for absent fields', async () => {
@@ -113,7 +114,7 @@ describe('a call', () => {
     expect(await caller.answerTo(id)).toMatchObject({ result: 'true' });
     await caller.settled();
     expect(caller.frames).toEqual([]);
-    expect(engine.counters.get('invocations.late_results')).toBe(4);
+    await expectCount(engine, 4, 'invocations.late_results');
   });
 
   test('[I1] that cannot be read is answered, and so is one whose result cannot', async () => {
@@ -145,7 +146,7 @@ describe('a call', () => {
     caller.sendBinary(frame(Buffer.from([0xff])));
     caller.sendBinary(frame(Buffer.from('é')));
     expect(await caller.answerTo('b')).toMatchObject({ result: 'é' });
-    expect(engine.counters.get('frames.refused')).toBe(1);
+    await expectCount(engine, 1, 'frames.refused');
     await worker.settled();
   });
 
@@ -178,7 +179,7 @@ describe('a call', () => {
     expect(waitedMs).toBeLessThan(1_150);
     worker.answer(await worker.next('invokefunction'), { result: 'late' });
     await worker.settled();
-    expect(engine.counters.get('invocations.late_results')).toBe(1);
+    await expectCount(engine, 1, 'invocations.late_results');
     for (const timeout_ms of [0, -1, 1.5, 3_600_001]) {
       expect(await caller.call('slow::one', {}, { timeout_ms })).toMatchObject({ error: { code: 'BAD_REQUEST' } });
     }

@@ -7,7 +7,8 @@ import { createLogger } from '../../../effects/logger.ts';
 import { watchFile } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
 import { type ChosenThreads, chooseThreads, type Machine } from '../../../engine/routers/choose-threads.ts';
-import { consoleStyle, StartError, securityWarnings } from '../../../engine/start-checks.ts';
+import { consoleStyle, securityWarnings } from '../../../engine/start-checks.ts';
+import { StartError } from '../../../engine/start-error.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import {
   assertFileThere,

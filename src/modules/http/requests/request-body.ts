@@ -51,7 +51,7 @@ export class RequestBody implements BodyReader {
     this.#receivedBytes += bytes.length;
     if (this.#isUnwanted) return;
     if (this.#receivedBytes > bytesMax) return this.#fail('too_large');
-    if (!budget.take(bytes.length)) return this.#fail('no_memory');
+    if (!budget.take(bytes.length)) return this.#overflow(bytes);
     this.#waiting.push(Buffer.from(bytes));
     this.#waitingBytes += bytes.length;
     if (isKept) return;
@@ -123,7 +123,24 @@ export class RequestBody implements BodyReader {
     this.#isPumping = false;
     if (this.#waiting.length > 0 || this.#pipe === undefined) return;
     if (this.#isComplete) this.#finish(this.#pipe);
-    else this.#options.exchange.resumeBody();
+    else if (this.#credit?.isOpen === true) this.#options.exchange.resumeBody();
+  }
+
+  /**
+   * uWebSockets.js reads on after a pause for as long as a fast sender fills its buffer. What finds no room here goes
+   * to the channel without credit. It is kept there in a file.
+   */
+  #overflow(bytes: Uint8Array): void {
+    if (this.#options.isKept || this.#pipe === undefined) return this.#fail('no_memory');
+    const waiting = this.#waiting;
+    this.#drop();
+    for (const held of [...waiting, Buffer.from(bytes)]) {
+      for (let at = 0; at < held.length; at += FRAME_BYTES) {
+        const part = held.subarray(at, at + FRAME_BYTES);
+        this.#credit?.spend(part.length);
+        this.#pipe?.message(part, true);
+      }
+    }
   }
 
   #send(first: Buffer): void {

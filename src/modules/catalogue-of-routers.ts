@@ -1,0 +1,8 @@
+// The modules that may run on every router, a part of those in `catalogue.ts`: a router thread loads no other ones.
+
+import { httpModule } from './http/index.ts';
+import type { ModuleDefinition } from './module.ts';
+import { streamModule } from './stream/index.ts';
+import { workerManagerModule } from './worker-manager/index.ts';
+
+export const MODULES_OF_ROUTERS: readonly ModuleDefinition[] = [workerManagerModule, streamModule, httpModule];
