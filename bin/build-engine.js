@@ -58,9 +58,9 @@ async function bundle(entries, folder) {
     banner: {
       js:
         '// Holds parts of cron-parser (MIT, Harri Siirak), hdr-histogram-js (BSD-2-Clause, Alexandre Victoor), luxon ' +
-        '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), sorted-btree (MIT, David Piepgrass), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
-        'Jameson Little), the loader of AssemblyScript (Apache-2.0, Daniel Wirtz), typia (MIT, Jeongho Nam) and yaml ' +
-        '(ISC, Eemeli Aro).',
+        '(MIT, JS Foundation), msgpackr (MIT, Kris Zyp), pako (MIT, Vitaly Puzrin and Andrei Tuputcyn), base64-js (MIT, ' +
+        'Jameson Little), the loader of AssemblyScript (Apache-2.0, Daniel Wirtz), sorted-btree (MIT, David Piepgrass), ' +
+        'typia (MIT, Jeongho Nam) and yaml (ISC, Eemeli Aro).',
     },
     format: 'esm',
     platform: 'node',

@@ -327,6 +327,9 @@ class RouterThread {
   #reject(error: Error): void {
     for (const { reject } of this.#awaited.values()) reject(error);
     this.#awaited.clear();
+    // A drain does not wait for it.
+    this.#arrivals = Number.POSITIVE_INFINITY;
+    for (const arrived of this.#whenArrived.splice(0)) arrived();
   }
 
   #noteFired({ id, atMs, error }: FiredTrigger): void {
