@@ -118,6 +118,16 @@ test('[RO12] a reload changes the sampling on every router', async () => {
   for (const one of workers) one.close();
 });
 
+test('[RO8] what one router asks another for an answer is no trace of its own', async () => {
+  const observed = 'modules:\n  - name: svc-observability\n    config: {enabled: true, exporter: memory}\n';
+  await using engine = await startTestEngine({ yaml: `drain_timeout_ms: 100\n${ON_ANY_PORT}${observed}`, threads: 2 });
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+  for (const worker of workers) await worker.call('engine::workers::list', {});
+  const asked = { include_internal: true, limit: 100, attributes: [['function_id', 'engine::workers::list']] };
+  expect(await workers[0]?.call('engine::traces::list', asked)).toMatchObject({ result: { total: WORKERS } });
+  for (const one of workers) one.close();
+});
+
 describe('[RO12] a limit of the process with two routers', () => {
   /** What may come to both routers at the same moment. */
   const OVERSHOOT = 2;
