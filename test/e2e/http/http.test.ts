@@ -293,7 +293,8 @@ onBothTransports('HTTP', () => {
   });
 
   test('[L1] a request over the concurrency limit waits, and one over the waiting limit is refused', async () => {
-    await using engine = await startHttpEngine('concurrency_request_limit: 1');
+    // Each router has places of its own for those that wait.
+    await using engine = await startHttpEngine('concurrency_request_limit: 1', { threads: 1 });
     await using worker = await RawWorker.connect(engine.url);
     await worker.register('slow::one');
     await bind(worker, 'slow::one', { api_path: '/' });

@@ -7,6 +7,7 @@ import { startHttpEngine } from '../../support/clients/http-engine.ts';
 import { HttpTarget } from '../../support/clients/http-target.ts';
 import { type Frame, RawWorker } from '../../support/clients/raw-worker.ts';
 import { ONE_PORT, startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const SECRET = 'a secret that must not be shown';
 let engine: TestEngine;
@@ -140,7 +141,9 @@ describe('a function that is a URL', () => {
     await register({ url: target.url });
     await using other = await RawWorker.connect(engine.url);
     await worker[Symbol.asyncDispose]();
-    expect((await other.call('remote::fn')).error).toMatchObject({ code: 'function_not_found' });
+    // Another router learns it a moment later.
+    const error = await waitFor('it is removed', async () => (await other.call('remote::fn')).error);
+    expect(error).toMatchObject({ code: 'function_not_found' });
   });
 
   test('[X22] has its secrets in no log and no report', async () => {
