@@ -3,9 +3,9 @@
 // library.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { BareTcpClient } from '../../native-bench/bare-tcp-client.ts';
 import { Void } from '../../src/sdk/calls/actions.ts';
 import { createWorker } from '../../src/sdk/internal.ts';
-import { BareClient } from '../rivals/bare-client.ts';
 import { answerReady } from './part.ts';
 
 export type FanoutKind = 'svc' | 'svc-batched' | 'uws' | 'socketio' | 'nats';
@@ -81,8 +81,8 @@ async function subscribe(): Promise<void> {
 async function upgrade(
   { hostname, port, pathname, search }: URL,
   subprotocol: string | undefined,
-): Promise<BareClient> {
-  const client = new BareClient(hostname, Number(port));
+): Promise<BareTcpClient> {
+  const client = new BareTcpClient(hostname, Number(port));
   const offer = subprotocol === undefined ? '' : `Sec-WebSocket-Protocol: ${subprotocol}\r\n`;
   client.write(
     `GET ${pathname}${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
@@ -92,7 +92,7 @@ async function upgrade(
   return client;
 }
 
-async function greetSocketIo(client: BareClient): Promise<void> {
+async function greetSocketIo(client: BareTcpClient): Promise<void> {
   client.write(maskedText('40'));
   await client.heard('"sid"');
   // The server pings every 25 s and closes connections that do not answer.
@@ -109,15 +109,15 @@ async function subscribeNats(): Promise<void> {
   };
 }
 
-async function connectNats(): Promise<BareClient> {
+async function connectNats(): Promise<BareTcpClient> {
   const [host = '', port = ''] = url.split(':');
-  const client = new BareClient(host, Number(port));
+  const client = new BareTcpClient(host, Number(port));
   await client.heard('INFO');
   client.write('CONNECT {"verbose":false}\r\n');
   return client;
 }
 
-function answerPing(client: BareClient, bytes: Buffer): void {
+function answerPing(client: BareTcpClient, bytes: Buffer): void {
   if (bytes.includes('PING')) client.write('PONG\r\n');
 }
 

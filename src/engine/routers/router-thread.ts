@@ -89,7 +89,7 @@ class RouterOnThread {
   #cluster: Cluster | undefined;
   /** By the number of the question. */
   readonly #prepared = new Map<number, () => void>();
-  #goOn = (): void => {};
+  #proceed = (): void => {};
   #firedUpToMs = 0;
 
   static async start(data: RouterThreadData): Promise<RouterOnThread> {
@@ -166,8 +166,8 @@ class RouterOnThread {
       case 'flush':
         this.#collector.flush();
         return say({ kind: 'flushed' });
-      case 'go on':
-        return this.#goOn();
+      case 'proceed':
+        return this.#proceed();
       case 'abandon':
         return this.#abandon();
       case 'taken':
@@ -252,7 +252,7 @@ class RouterOnThread {
       meet: () => {
         say({ kind: 'arrived' });
         return new Promise((resolve) => {
-          this.#goOn = resolve;
+          this.#proceed = resolve;
         });
       },
     });

@@ -140,7 +140,7 @@ export class RouterThreads {
   readonly drain: DrainOfOthers = {
     meet: async () => {
       await Promise.all(this.#threads.map((thread) => thread.arrival()));
-      for (const thread of this.#threads) thread.goOn();
+      for (const thread of this.#threads) thread.proceed();
     },
   };
 
@@ -259,8 +259,8 @@ class RouterThread {
     if (this.#arrivals < 0) await new Promise<void>((resolve) => this.#whenArrived.push(resolve));
   }
 
-  goOn(): void {
-    this.#say({ kind: 'go on' });
+  proceed(): void {
+    this.#say({ kind: 'proceed' });
   }
 
   abandon(): void {

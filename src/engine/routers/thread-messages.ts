@@ -58,7 +58,7 @@ export type ToRouterThread =
   | { readonly kind: 'flush' }
   | { readonly kind: 'drain'; readonly timeoutMs: number }
   /** All routers have come as far in the drain. */
-  | { readonly kind: 'go on' }
+  | { readonly kind: 'proceed' }
   /** The process ends now. */
   | { readonly kind: 'abandon' };
 

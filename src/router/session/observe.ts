@@ -28,9 +28,7 @@ const UNTRACED =
 export function beginCall(observer: Collector, functionId: string, request: CallRequest, canBeUntraced = false): Begun {
   const { traceparent, baggage, from, trigger } = request;
   const isOwn = isOwnFunction(functionId);
-  // Other engines and routers ask it for a part of an answer of theirs, or to know what has changed.
-  const isPart = request.isInternal === true && request.relayedBy !== undefined;
-  if (isOwn && (isPart || UNTRACED.test(functionId))) return undefined;
+  if (isOwn && (isQuestion(request) || UNTRACED.test(functionId))) return undefined;
   const service = from?.profile?.name ?? '';
   const begun = canBeUntraced
     ? observer.beginOrUntraced('call ', functionId, functionId, service, traceparent, baggage)
@@ -44,6 +42,11 @@ export function beginCall(observer: Collector, functionId: string, request: Call
   if (trigger !== undefined) begun.add('trigger.id', trigger.id);
   if (from?.profile?.name !== undefined) begun.add('svc.caller.worker', from.profile.name);
   return begun;
+}
+
+/** Another engine or router asks for a part of an answer of its own, or to know what has changed. */
+function isQuestion({ isInternal, relayedBy }: CallRequest): boolean {
+  return isInternal === true && relayedBy !== undefined;
 }
 
 const KINDS: Readonly<Record<EmittedPrefix, string>> = { svc: 'svc.function.kind', iii: 'iii.function.kind' };

@@ -136,9 +136,7 @@ export class RequestBody implements BodyReader {
     this.#drop();
     for (const held of [...waiting, Buffer.from(bytes)]) {
       for (let at = 0; at < held.length; at += FRAME_BYTES) {
-        const part = held.subarray(at, at + FRAME_BYTES);
-        this.#credit?.spend(part.length);
-        this.#pipe?.message(part, true);
+        this.#pass(held.subarray(at, at + FRAME_BYTES));
       }
     }
   }
@@ -149,6 +147,10 @@ export class RequestBody implements BodyReader {
     else this.#waiting[0] = first.subarray(FRAME_BYTES);
     this.#waitingBytes -= part.length;
     this.#options.budget.giveBack(part.length);
+    this.#pass(part);
+  }
+
+  #pass(part: Buffer): void {
     this.#credit?.spend(part.length);
     this.#pipe?.message(part, true);
   }

@@ -6,12 +6,10 @@ import { connect, type Socket } from 'node:net';
 const READ_BYTES_MAX = 256 * 1024;
 const shared = Buffer.allocUnsafe(READ_BYTES_MAX);
 
-/** The bytes are only valid until it returns. */
-export type Receive = (bytes: Buffer) => void;
-
-export class BareClient {
+export class BareTcpClient {
   readonly #socket: Socket;
-  receive: Receive = () => {};
+  /** The bytes are only valid until it returns. */
+  receive: (bytes: Buffer) => void = () => {};
   #fail: (error: Error) => void = () => {};
 
   constructor(host: string, port: number) {
