@@ -1,6 +1,8 @@
 // The values of entries in the bucket of registrations: what routing needs of a registration. JSON of users is text in
 // them, as its worker wrote it. Fields that this version does not know are ignored.
 
+import type { KeptRights } from '../core/access/kept-rights.ts';
+
 /** A function that workers of the engine offer. */
 export interface FunctionValue {
   /** Where the key holds only its digest. */
@@ -43,7 +45,7 @@ export interface ReservationValue {
   readonly name?: string;
 }
 
-/** A trigger of a trusted worker. */
+/** A trigger. One of a restricted connection has another kind: older engines would take it for a trusted one. */
 export interface TriggerValue {
   readonly id?: string;
   /** The revision in which it was first written, if not in this one. */
@@ -60,4 +62,8 @@ export interface TriggerValue {
   readonly function_id: string;
   readonly config: string;
   readonly metadata?: string;
+  /** Of a restricted connection: what was granted to it. */
+  readonly rights?: KeptRights;
+  /** Of a restricted connection: the prefix of its functions. */
+  readonly prefix?: string;
 }

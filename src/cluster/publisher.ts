@@ -1,7 +1,8 @@
 // Writes what the workers of this engine offer into the bucket of registrations: functions, triggers and trigger types.
-// Other engines do not see triggers and trigger types of restricted connections.
+// Other engines do not see trigger types of restricted connections.
 
 import { createHash } from 'node:crypto';
+import { keptRights } from '../core/access/kept-rights.ts';
 import { keyPart } from '../core/cluster/bucket-keys.ts';
 import { isProvisional } from '../core/cluster/provisional-order.ts';
 import type { FunctionSpec } from '../core/registry/function-table.ts';
@@ -32,9 +33,12 @@ export interface PublisherOptions {
 /** The letters of the kinds in keys. */
 const FUNCTION = 'f';
 const TRIGGER = 't';
+const RESTRICTED_TRIGGER = 'r';
 const TRIGGER_TYPE = 'y';
 
-const WORD_OF: Readonly<Record<string, string>> = { f: 'function', t: 'trigger', y: 'trigger type' };
+const WORD_OF: Readonly<Record<string, string>> = { f: 'function', t: 'trigger', r: 'trigger', y: 'trigger type' };
+
+const TRIGGERS = [TRIGGER, RESTRICTED_TRIGGER];
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -64,7 +68,7 @@ export class Publisher {
     triggers.typeListeners.add(this.#typeChanged);
     for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
     for (const { id, kind } of functions.all()) if (kind === 'worker') writer.note(`${FUNCTION}.${id}`);
-    for (const { id } of triggers.bindings()) writer.note(`${TRIGGER}.${id}`);
+    for (const { id } of triggers.bindings()) for (const kind of TRIGGERS) writer.note(`${kind}.${id}`);
   }
 
   stop(): void {
@@ -84,11 +88,13 @@ export class Publisher {
   readonly #typeChanged = (id: string): void => this.note(`${TRIGGER_TYPE}.${id}`);
   readonly #bindingChanged = (binding: Binding, isTakenBack: boolean): void => {
     if (binding.owner instanceof RemoteOwner) return;
-    const entry = `${TRIGGER}.${binding.id}`;
-    const value = isTakenBack && this.#writer.has(entry) ? this.#valueOfBinding(entry, binding) : undefined;
-    if (value === undefined) this.#takenBack.delete(entry);
-    else this.#takenBack.set(entry, { ...value, taken_back: true });
-    this.note(entry);
+    for (const kind of TRIGGERS) {
+      const entry = `${kind}.${binding.id}`;
+      const value = isTakenBack && this.#writer.has(entry) ? this.#valueOfBinding(entry, binding) : undefined;
+      if (value === undefined) this.#takenBack.delete(entry);
+      else this.#takenBack.set(entry, { ...value, taken_back: true });
+      this.note(entry);
+    }
   };
 
   /** `undefined`: other engines do not see it. */
@@ -112,7 +118,7 @@ export class Publisher {
 
   #valueOfKind(entry: string, id: string): FunctionValue | TriggerValue | TriggerTypeValue | undefined {
     if (entry.startsWith(FUNCTION)) return this.#functionValue(id);
-    return entry.startsWith(TRIGGER) ? this.#triggerValue(entry, id) : this.#typeValue(id);
+    return entry.startsWith(TRIGGER_TYPE) ? this.#typeValue(id) : this.#triggerValue(entry, id);
   }
 
   #functionValue(id: string): FunctionValue | undefined {
@@ -138,6 +144,8 @@ export class Publisher {
   #valueOfBinding(entry: string, binding: Binding): TriggerValue | undefined {
     if (binding.state === 'refused') return undefined;
     const { type, functionId, config, metadata } = binding;
+    const isRestricted = binding.owner?.access !== undefined;
+    if (isRestricted !== entry.startsWith(RESTRICTED_TRIGGER)) return undefined;
     const owner = this.#shownOwner(binding);
     if (owner === undefined) return undefined;
     const registration = { type, function_id: functionId, config: byteStringToText(config) };
@@ -145,9 +153,15 @@ export class Publisher {
     return { ...owner, ...registration, ...textOf('metadata', metadata), ...order };
   }
 
-  #shownOwner({ owner }: Binding): Pick<TriggerValue, 'owner' | 'sdk' | 'durable'> | undefined {
+  #shownOwner({ owner }: Binding): Pick<TriggerValue, 'owner' | 'sdk' | 'durable' | 'rights' | 'prefix'> | undefined {
     if (owner instanceof Session) {
-      return owner.access === undefined ? { owner: owner.workerId, sdk: owner.isOwnSdk } : undefined;
+      const { workerId, isOwnSdk, access } = owner;
+      const shown = { owner: workerId, sdk: isOwnSdk };
+      if (access === undefined) return shown;
+      // The first router has all restricted connections, and serves their triggers.
+      if (this.#options.isImmediate === true) return undefined;
+      const { functionPrefix: prefix } = access.grant;
+      return { ...shown, rights: keptRights(workerId, access), ...(prefix !== undefined && { prefix }) };
     }
     // The provider of its type may be on any router of the process, also one that comes later.
     const isDurable = owner === undefined && this.#options.isImmediate === true;

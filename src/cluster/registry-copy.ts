@@ -14,6 +14,7 @@ import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
+import { registrationsOf } from '../router/restricted/reach.ts';
 import { bind, refusedTrigger, reordered, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
 import type { ShownFunction, TriggerValue } from './entry-values.ts';
 
@@ -125,14 +126,17 @@ export class RegistryCopy implements BucketWatch {
       // The copy of a newer identity may have entered it again: then it is no longer this one's.
       const owner = binding?.owner;
       const isOwn = owner instanceof RemoteOwner && owner.engine === engine;
-      if (binding !== undefined && isOwn) unbind(this.#context, binding, removal);
-      return;
+      if (binding === undefined || !isOwn) return;
+      unbind(this.#context, binding, removal);
+      return this.#forgetIfIdle(owner);
     }
     engine.functions.delete(id);
     if (functions.withdrawRemotely(id, engine)) announce.functionsChanged();
   }
 
   #bind(engine: RemoteEngine, id: string, value: TriggerValue, order: number): void {
+    // Its first router serves it.
+    if (value.rights !== undefined && this.#context.home !== undefined) return;
     const owner = this.#ownerOf(engine, value);
     const known = this.#context.triggers.binding(owner.idOf(id));
     if (known?.owner === owner && isSame(known, value)) {
@@ -153,14 +157,28 @@ export class RegistryCopy implements BucketWatch {
     const provider = this.#context.triggers.type(value.type)?.provider;
     const isJudged = provider?.kind === 'module' && provider.module.isOnEveryRouter;
     if (refusal !== undefined && !isJudged) owner.send(refusedTrigger(binding, refusal));
+    this.#forgetIfIdle(known?.owner);
   }
 
-  #ownerOf(engine: RemoteEngine, { owner: workerId, sdk, durable }: TriggerValue): RemoteOwner {
+  #ownerOf(engine: RemoteEngine, { owner: workerId, sdk, durable, rights, prefix }: TriggerValue): RemoteOwner {
     const ofEngine = this.#owners.get(engine) ?? new Map<string, RemoteOwner>();
     this.#owners.set(engine, ofEngine);
-    const owner = ofEngine.get(workerId) ?? new RemoteOwner(engine, workerId, sdk, durable);
+    const known = ofEngine.get(workerId);
+    if (known !== undefined) return known;
+    const { portPolicies, functions } = this.#context;
+    const access = rights && portPolicies.restore(rights, registrationsOf(functions), prefix);
+    const owner = new RemoteOwner(engine, { workerId, isOwnSdk: sdk, isDurable: durable, access });
     ofEngine.set(workerId, owner);
+    if (rights !== undefined) engine.restrictedOwners.add(workerId);
     return owner;
+  }
+
+  /** Connections come and go for ever. */
+  #forgetIfIdle(owner: Binding['owner']): void {
+    if (!(owner instanceof RemoteOwner) || owner.triggers.size > 0) return;
+    const { engine, workerId } = owner;
+    this.#owners.get(engine)?.delete(workerId);
+    engine.restrictedOwners.delete(workerId);
   }
 }
 
@@ -185,9 +203,14 @@ function readRegistration(key: string, text: string, revision: number): Registra
     const { id = textOfPart(part), description, first: order = revision } = value;
     return { kind: 'trigger type', id, description, order };
   }
-  return kind === 't' && isTriggerValue(value)
+  return isKindOfTrigger(kind, value)
     ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }
     : undefined;
+}
+
+function isKindOfTrigger(kind: string | undefined, value: unknown): value is TriggerValue {
+  if (!isTriggerValue(value)) return false;
+  return value.rights === undefined ? kind === 't' : kind === 'r';
 }
 
 function readShown({ description, request, response, workers }: ShownFunction): ShownOffer {

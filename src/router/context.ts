@@ -22,7 +22,7 @@ import type { AnyBuiltin, JobTaker, ModuleExecutor, ModuleTriggerType, QueueJudg
 import type { CallerRef, CallOrder, LocalCaller } from './calls/call.ts';
 import type { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import type { Channels } from './channels/channels.ts';
-import type { ForwardedFor, RemoteEngine } from './remote/remote-engine.ts';
+import type { ForwardedFor, OwnerElsewhere, RemoteEngine } from './remote/remote-engine.ts';
 import type { IdClaims } from './restricted/id-claims.ts';
 import type { PayloadShare } from './restricted/payload-share.ts';
 import type { Session } from './session/session.ts';
@@ -68,6 +68,8 @@ export interface CallRequest extends CallOrder {
   readonly relayedBy?: string | undefined;
   /** The connection of that router of the process which calls a function of the engine. */
   readonly forwardedFor?: ForwardedFor | undefined;
+  /** The restricted connection of another engine whose trigger calls: that engine judges the call. */
+  readonly onBehalfOf?: OwnerElsewhere | undefined;
 }
 
 /** Runs calls of a function of the engine on this router, or passes them on to the first one. */

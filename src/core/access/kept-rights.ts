@@ -48,18 +48,23 @@ export class PortPolicies {
     return [...this.#inForce].some((one) => one.port === port);
   }
 
-  restore({ port, allowed, allowedPatterns = [], forbidden }: KeptRights, registrations: Registrations): Access {
+  restore(
+    { port, allowed, allowedPatterns = [], forbidden }: KeptRights,
+    registrations: Registrations,
+    functionPrefix?: string,
+  ): Access {
     const named = [...this.#inForce].filter((one) => one.port === port);
     const [inForce] = named;
     // Two ports whose numbers the system chose cannot be distinguished.
     if (inForce === undefined || named.length > 1)
-      return new Access({ port, policy: NOTHING }, ANONYMOUS, registrations);
+      return new Access({ port, policy: NOTHING }, { ...ANONYMOUS, functionPrefix }, registrations);
     const patterns = allowedPatterns.map(readPattern).flatMap((read) => (read.ok ? [read.pattern] : []));
     const grant = {
       ...ANONYMOUS,
       allowed: new Set(allowed),
       allowedPatterns: patterns,
       forbidden: new Set(forbidden),
+      functionPrefix,
     };
     return new Access(inForce, grant, registrations);
   }

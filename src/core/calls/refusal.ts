@@ -18,6 +18,11 @@ export class Refusal extends Error {
     this.code = code;
   }
 
+  /** Code and message on one line. */
+  get line(): string {
+    return `${this.code}: ${this.message}`;
+  }
+
   toBody(): ErrorBody {
     return { code: this.code, message: this.message };
   }

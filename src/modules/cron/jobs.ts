@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { AgendaJob } from '../../core/cron/agenda.ts';
 import type { Schedule } from '../../core/cron/schedule.ts';
 import type { Binding } from '../../router/builtin.ts';
+import { trustedFirst } from '../../router/restricted/reach.ts';
 import type { CronPlan } from './triggers.ts';
 
 /** Concurrent runs of one trigger (CR4). */
@@ -34,8 +35,7 @@ export class CronJob implements AgendaJob {
 
   /** A trusted trigger represents all equal ones, so that a restricted connection never owns a trusted tick. */
   get binding(): Binding | undefined {
-    const all = [...this.bindings];
-    return all.find(({ owner }) => owner?.access === undefined) ?? all[0];
+    return trustedFirst(this.bindings)[0];
   }
 }
 

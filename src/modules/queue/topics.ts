@@ -14,6 +14,7 @@ import type { StoredSubscription } from '../../core/queue/records.ts';
 import type { QueueStats } from '../../core/queue/shapes.ts';
 import { fitWaits } from '../../core/queue/waits.ts';
 import type { Binding, Cause, ModuleTriggerType, Removal } from '../../router/builtin.ts';
+import { trustedFirst } from '../../router/restricted/reach.ts';
 import type { QueueAdapter } from './adapters/adapter.ts';
 import { lackOf, needed, type PublishTarget, type TopicStore } from './adapters/capabilities.ts';
 import { QUEUE_DEFAULTS, type QueueSettings, settingsOf } from './config.ts';
@@ -273,10 +274,10 @@ export class Topics {
 
   /** The trigger on whose behalf its jobs run: of several, one with all rights; of none, the last one. */
   #chooseOrigin({ topic, functionId, bindings }: Subscription): void {
-    const all = [...bindings];
-    const trusted = all.find(({ owner }) => owner?.access === undefined);
+    const [first] = trustedFirst(bindings);
     // Messages kept for a trusted subscriber run on its behalf while it is away, even if restricted ones subscribed.
-    const origin = trusted ?? (this.#isReserved(topic, functionId) ? undefined : all[0]);
+    const isForeign = first?.owner?.access !== undefined && this.#isReserved(topic, functionId);
+    const origin = isForeign ? undefined : first;
     const runner = this.#context.queues.find(topicQueue(topic, functionId));
     if (runner !== undefined && origin !== undefined) runner.origin = origin;
   }

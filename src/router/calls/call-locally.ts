@@ -8,7 +8,7 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Cause } from '../builtin.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
 import { registeredIdOf } from '../remote/remote-owner.ts';
-import { isOfRestricted, isRestricted, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
+import { isOfRestricted, isRestricted, judgeElsewhere, type OfTrigger, rightsOfTrigger } from '../restricted/reach.ts';
 import type { LocalCaller } from './call.ts';
 import { type Outcome, outcomeOf } from './call.ts';
 import { deliver, invoke, refusalOf } from './invoke.ts';
@@ -64,6 +64,8 @@ export function deliverLocally(
 
 function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller | undefined): CallRequest {
   const { binding } = call;
+  const rights = call.rights ?? rightsOfTrigger(context, call, call.functionId);
+  const onBehalfOf = judgeElsewhere(context, call, () => rights?.mayReach(call.functionId) !== false);
   return {
     functionId: call.functionId,
     data: call.payload,
@@ -73,7 +75,8 @@ function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller 
     depth: call.depth,
     timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS_DEFAULT,
     from: undefined,
-    rights: call.rights ?? rightsOfTrigger(context, call, call.functionId),
+    rights: onBehalfOf === undefined ? rights : undefined,
+    onBehalfOf,
     isTrustedWork: call.isTrustedWork ?? (binding !== undefined && binding.owner === undefined),
     caller,
     ref: '',

@@ -16,9 +16,11 @@ import type { Payload } from '../../protocol/payload/payload.ts';
 import type { Caller, CallRequest, RouterContext, WorkerEntry } from '../context.ts';
 import { proofOf } from '../registrations/unproven.ts';
 import { newestElsewhere, usableOffers } from '../remote/offers.ts';
-import { relay } from '../remote/relayed-calls.ts';
+import { passTo, relay } from '../remote/relayed-calls.ts';
+import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { coveringExecutors, selectCovering } from '../restricted/covering.ts';
-import { isOfRestricted, reachRefusal } from '../restricted/reach.ts';
+import { firingRefusal } from '../restricted/firing-rate.ts';
+import { isOfRestricted, reachRefusal, rightsFor } from '../restricted/reach.ts';
 import { beginCall, contextOf, noteQuiet, noteRefused, spanOf } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
 import { type CallerRef, outcomeOf } from './call.ts';
@@ -44,6 +46,7 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   const hidden = request.rights && reachRefusal(request.rights, request.functionId);
   // Before existence: a caller without access must not learn whether the function exists (X10).
   if (hidden !== undefined) return refuse(context, request.caller, request.ref, request.functionId, hidden);
+  if (request.onBehalfOf !== undefined) return passToOwner(context, request.onBehalfOf.engine, request);
   const entry = context.functions.get(request.functionId);
   if (context.moves.size > 0 && mayMoveHere(context, entry, request)) return;
   if (context.unproven.size > 0 && isUnproven(context, request)) return;
@@ -55,6 +58,25 @@ export function invoke(context: RouterContext, request: CallRequest): void {
   if (refusal !== undefined) refuseObserved(context, request, refusal);
   else if (entry?.kind === 'worker') handOver(context, entry, request);
   else if (entry !== undefined) runBuiltin(context, entry.handler, request);
+}
+
+/** The engine that has the connection on whose behalf the call is made judges it, and runs it or passes it on. */
+function passToOwner(context: RouterContext, engine: RemoteEngine, request: CallRequest): void {
+  const refusal = checkLimits(context, request) ?? passTo(context, engine, request);
+  if (refusal !== undefined) refuseObserved(context, request, refusal);
+}
+
+/** A trigger of that restricted connection fired at another engine, which passed the call on. */
+export function invokeOnBehalfOf(context: RouterContext, workerId: string, request: CallRequest): void {
+  const { functionId, caller, ref } = request;
+  const owner = context.sessions.get(workerId);
+  // It left a moment ago: its triggers leave with it.
+  if (owner?.access === undefined)
+    return refuse(context, caller, ref, functionId, refusals.functionNotFound(functionId));
+  const refusal = firingRefusal(context, owner, functionId);
+  if (refusal !== undefined) return refuse(context, caller, ref, functionId, refusal);
+  // A worker of a third engine may offer the function.
+  invoke(context, { ...request, rights: rightsFor(owner, functionId), isForRestricted: true, relayedBy: undefined });
 }
 
 /**

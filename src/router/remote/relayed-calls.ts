@@ -112,13 +112,23 @@ export function forward(
   request: CallRequest,
   { enqueue, ended }: { readonly enqueue?: EnqueueAction; readonly ended?: () => void } = {},
 ): Refusal | undefined {
-  const { functionId, from } = request;
-  if (!home.isAccepting) return refusalOf(functionId, [home]);
-  const unreadable = unreadablePart(functionId, home, request);
-  if (unreadable !== undefined) return unreadable;
+  const { from } = request;
   const forwardedFor = from === undefined ? {} : { worker: from.workerId, name: from.displayName };
-  relayTo(context, functionId, home, { ...request, forwardedFor, enqueue }, ended);
-  return undefined;
+  return passTo(context, home, { ...request, forwardedFor, enqueue }, ended);
+}
+
+/** Hands the call to this engine, whether or not it offers the function. `undefined`: it was handed over. */
+export function passTo(
+  context: RouterContext,
+  engine: RemoteEngine,
+  request: CallRequest & { readonly enqueue?: EnqueueAction | undefined },
+  ended?: () => void,
+): Refusal | undefined {
+  const { functionId } = request;
+  if (!engine.isAccepting) return refusalOf(functionId, [engine]);
+  const unreadable = unreadablePart(functionId, engine, request);
+  if (unreadable === undefined) relayTo(context, functionId, engine, request, ended);
+  return unreadable;
 }
 
 /** Announces the shapes of the payloads, too. JSON is checked by the engine that runs the call. */

@@ -33,6 +33,14 @@ export interface RelayedOrigin {
   readonly enqueue?: EnqueueAction;
   /** Of a router thread: it wants to know which worker gets the call. */
   readonly names_worker?: true;
+  /** A trigger of that restricted connection of the engine calls: the engine judges it. */
+  readonly on_behalf_of?: string;
+}
+
+/** A restricted connection of another engine. */
+export interface OwnerElsewhere {
+  readonly engine: RemoteEngine;
+  readonly workerId: string;
 }
 
 /** The connection that called a function of the engine on another router of the process. */
@@ -53,6 +61,7 @@ export interface RelayedCall extends CallOrder {
   readonly forwardedFor?: ForwardedFor | undefined;
   readonly enqueue?: EnqueueAction | undefined;
   readonly handed?: ((workerName: string) => void) | undefined;
+  readonly onBehalfOf?: OwnerElsewhere | undefined;
 }
 
 /** Connections of workers outlive identities. */
@@ -79,6 +88,8 @@ export class RemoteEngine implements Executor, Reachable {
   inFlight = 0;
   /** Functions that it reaches, as this engine knows them. */
   readonly functions = new Set<string>();
+  /** The ids of its restricted connections that have triggers. */
+  readonly restrictedOwners = new Set<string>();
   /** Rises with every session of the link. */
   session = 0;
   #link: Link | undefined;
@@ -245,7 +256,9 @@ function unreadableAnswer(payload: Payload): Payload | undefined {
 }
 
 function originOf(request: RelayedCall, namesWorker: boolean): RawJson | undefined {
-  const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal, forwardedFor } = request;
+  const { trigger, isTrustedWork, isForRestricted, rights, isFromOutside, isJob, isInternal } = request;
+  const { forwardedFor, onBehalfOf } = request;
+  // A call on behalf of a restricted connection is one for it.
   const isRestricted = isForRestricted === true || rights !== undefined;
   const isPlain = trigger === undefined && !isTrustedWork && !isRestricted && !isFromOutside && !isJob && !isInternal;
   if (isPlain && forwardedFor === undefined && !namesWorker) return undefined;
@@ -259,6 +272,7 @@ function originOf(request: RelayedCall, namesWorker: boolean): RawJson | undefin
     ...(forwardedFor !== undefined && { for: forwardedFor }),
     ...(request.enqueue !== undefined && { enqueue: request.enqueue }),
     ...(namesWorker && { names_worker: true }),
+    ...(onBehalfOf !== undefined && { on_behalf_of: onBehalfOf.workerId }),
   };
   return rawJson(origin);
 }

@@ -1,5 +1,8 @@
-// The owner of triggers that a worker of another engine registered. Only trusted workers share theirs.
+// The owner of triggers that a worker of another engine registered.
+//
+// What the triggers of a restricted connection reach is judged by its own engine, which gets their calls.
 
+import type { Access } from '../../core/access/access.ts';
 import type { EngineFrame } from '../../protocol/frames/frames.ts';
 import type { RawJson } from '../../protocol/json/byte-string.ts';
 import type { RemoteEngine } from './remote-engine.ts';
@@ -15,6 +18,14 @@ export function registeredIdOf({ id, owner }: Owned): string {
   return owner instanceof RemoteOwner ? owner.ownIdOf(id) : id;
 }
 
+/** What its engine says about the owner. */
+interface OwnerFacts {
+  readonly workerId: string;
+  readonly isOwnSdk: boolean;
+  readonly isDurable: boolean | undefined;
+  readonly access: Access | undefined;
+}
+
 export class RemoteOwner {
   readonly engine: RemoteEngine;
   /** Its id on the other engine. */
@@ -23,16 +34,18 @@ export class RemoteOwner {
   readonly isOwnSdk: boolean;
   /** It stands for none: the trigger is a durable one of the first router of this process. */
   readonly isDurable: boolean;
-  readonly access = undefined;
+  /** Of a restricted connection: what was granted to it. */
+  readonly access: Access | undefined;
   readonly guard = undefined;
   readonly state = 'open';
   readonly triggers = new Set<string>();
 
-  constructor(engine: RemoteEngine, workerId: string, isOwnSdk: boolean, isDurable = false) {
+  constructor(engine: RemoteEngine, { workerId, isOwnSdk, isDurable, access }: OwnerFacts) {
     this.engine = engine;
     this.workerId = workerId;
     this.isOwnSdk = isOwnSdk;
-    this.isDurable = isDurable;
+    this.isDurable = isDurable === true;
+    this.access = access;
   }
 
   get displayName(): string {

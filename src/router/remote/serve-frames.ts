@@ -23,7 +23,7 @@ import { Payload } from '../../protocol/payload/payload.ts';
 import { readShape, SHAPES_MAX, type Shape } from '../../protocol/payload/shape.ts';
 import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
-import { deliver, invoke, refuse } from '../calls/invoke.ts';
+import { deliver, invoke, invokeOnBehalfOf, refuse } from '../calls/invoke.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
 import { readError } from '../session/observe.ts';
 import { countIfDropped, relayAgain } from './relayed-calls.ts';
@@ -96,7 +96,8 @@ export class ServeFrames implements BatchVisitor {
       forwardedFor: origin.for,
       handed: origin.names_worker === true && this.#engine.isRouter ? this.#nameTo(idLow, idHigh) : undefined,
     };
-    if (origin.enqueue === undefined) invoke(context, request);
+    if (origin.on_behalf_of !== undefined) invokeOnBehalfOf(context, origin.on_behalf_of, request);
+    else if (origin.enqueue === undefined) invoke(context, request);
     else deliver(context, request, origin.enqueue);
   }
 

@@ -3,21 +3,21 @@
 // many calls as the one before, and one message of the connection would stop the engine. So these calls have the rate
 // of the messages of the connection, counted apart from them: events of others must not use up its own calls.
 
+import { Refusal } from '../../core/calls/refusal.ts';
 import type { Binding } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
 
-const REFUSED =
-  'RATE_LIMITED: the triggers of this connection call functions of the engine more often than it may send messages';
+const TEXT = 'The triggers of this connection call functions of the engine more often than it may send messages';
 
 /** Why the trigger must not call the function now. Cheap, because it is asked for every firing of a chain. */
 export function firingRefusal(
   { functions, clock, counters }: RouterContext,
-  binding: Binding | undefined,
+  owner: Binding['owner'],
   functionId: string,
-): string | undefined {
-  const rate = binding?.owner?.guard?.rules.firingRate;
+): Refusal | undefined {
+  const rate = owner?.guard?.rules.firingRate;
   if (rate === undefined || functions.get(functionId)?.kind !== 'builtin') return undefined;
   if (rate.take(clock.monotonicMs()) === 'ok') return undefined;
   counters.count('triggers.rate_limited');
-  return REFUSED;
+  return new Refusal('RATE_LIMITED', TEXT);
 }

@@ -10,6 +10,8 @@ import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, TriggerOwner } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
 import { usableOffers } from '../remote/offers.ts';
+import type { OwnerElsewhere } from '../remote/remote-engine.ts';
+import { RemoteOwner } from '../remote/remote-owner.ts';
 import type { Session } from '../session/session.ts';
 import { coveringExecutors } from './covering.ts';
 
@@ -39,7 +41,7 @@ export function targetRefusal(owner: Session, functionId: string): Refusal | und
 
 /** Whether its owner could create it today: the owner's rights can have changed since. */
 export function mayStillBind({ owner, type, functionId, config }: Binding): boolean {
-  if (owner?.access === undefined) return true;
+  if (owner?.access === undefined || owner instanceof RemoteOwner) return true;
   if (!owner.access.mayBindTo(type)) return false;
   return [functionId, ...functionsNamedIn(parseRawJson(config))].every((id) => mayTarget(owner, id));
 }
@@ -69,17 +71,41 @@ function ownerOf(context: RouterContext, { binding, kept }: OfTrigger): TriggerO
 /** The rights with which a trigger calls a function: its owner's, as they are when it fires. */
 export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionId: string): Access | undefined {
   const owner = ownerOf(context, of);
-  const isOwn = owner?.state === 'open' && owner.functions.has(functionId);
-  if (isOwn) return undefined;
-  if (owner !== undefined || of.kept === undefined) return owner?.access;
+  if (owner !== undefined || of.kept === undefined) return owner && rightsFor(owner, functionId);
   return context.portPolicies.restore(of.kept, registrationsOf(context.functions));
 }
 
-/** Of equal triggers the first stands for all, and one of a restricted connection may reach less than a trusted one. */
+/** What it offers itself, a connection reaches by its triggers. */
+export function rightsFor(owner: TriggerOwner, functionId: string): Access | undefined {
+  return owner.state === 'open' && owner.functions.has(functionId) ? undefined : owner.access;
+}
+
+/**
+ * The restricted connection of another engine that has to judge a call of its trigger: what it offers itself, and what
+ * its port allows now, is known there. Of a job, if the rights that were kept do not reach the function.
+ */
+export function judgeElsewhere(
+  { remoteEngines, sessions }: RouterContext,
+  { binding, kept }: OfTrigger,
+  isAllowed: () => boolean,
+): OwnerElsewhere | undefined {
+  const owner = binding?.owner;
+  if (kept === undefined) return owner instanceof RemoteOwner && owner.access !== undefined ? owner : undefined;
+  const { workerId } = kept;
+  if (remoteEngines.size === 0 || sessions.has(workerId) || isAllowed()) return undefined;
+  const engine = [...remoteEngines].find(({ restrictedOwners }) => restrictedOwners.has(workerId));
+  return engine && { engine, workerId };
+}
+
+/**
+ * Of equal triggers the first stands for all. One of a restricted connection may reach less than a trusted one, and one
+ * of another engine may not be reached.
+ */
 export function trustedFirst(bindings: Iterable<Binding>): readonly Binding[] {
   const all = [...bindings];
   const trusted = all.filter(({ owner }) => owner?.access === undefined);
-  return trusted.length === all.length ? all : [...new Set([...trusted, ...all])];
+  if (trusted.length === all.length) return all;
+  return [...new Set([...trusted, ...all.filter(({ owner }) => !(owner instanceof RemoteOwner)), ...all])];
 }
 
 /** Whether the owner of the trigger has restricted rights. */

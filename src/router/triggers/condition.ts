@@ -32,8 +32,8 @@ export function askCondition(
   question: ConditionQuestion,
   done: (verdict: ConditionVerdict, error: string | undefined) => void,
 ): void {
-  const refusal = firingRefusal(context, question.binding, question.functionId);
-  if (refusal !== undefined) return done('failed', `Condition ${question.functionId}: ${refusal}`);
+  const refusal = firingRefusal(context, question.binding?.owner, question.functionId);
+  if (refusal !== undefined) return done('failed', `Condition ${question.functionId}: ${refusal.line}`);
   // A connection of a restricted port may ask itself about its own triggers.
   const decides = !isRestricted(context, question);
   callLocally(context, { ...question, decides, timeoutMs: CONDITION_TIMEOUT_MS }, (outcome) => {

@@ -36,7 +36,9 @@ export function fireTrigger(
 ): void {
   const bindings = [...context.triggers.bindingsOf(type)].filter(({ state }) => state === 'bound');
   const trusted = bindings.filter(({ owner }) => owner?.access === undefined);
-  const restricted = bindings.filter(({ owner }) => owner?.access !== undefined);
+  // What all engines see, its own engine fires.
+  const isHere = ({ owner }: Binding): boolean => seenBy === 'this engine' || !(owner instanceof RemoteOwner);
+  const restricted = bindings.filter((binding) => binding.owner?.access !== undefined && isHere(binding));
   const ours = seenBy === 'this engine' ? distinctBindings(trusted) : oursOf(context, trusted);
   const payload = ours.length > 0 ? payloadFor(undefined) : undefined;
   for (const binding of ours) callOwner(context, binding, payload, depth);
@@ -140,9 +142,9 @@ interface Watched {
 /** Calls the function of one binding, after its condition passed. */
 export function callTarget(context: RouterContext, binding: Binding, event: Event, watched?: Watched): void {
   const { payload, depth, baggage } = event;
-  const refusal = firingRefusal(context, binding, binding.functionId);
+  const refusal = firingRefusal(context, binding.owner, binding.functionId);
   if (refusal !== undefined) {
-    binding.error = refusal;
+    binding.error = refusal.line;
     return watched?.done();
   }
   const begun = context.observer && beginFiring(context.observer, context.quietTraces, binding, event);
