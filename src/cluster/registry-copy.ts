@@ -18,8 +18,13 @@ import { registrationsOf } from '../router/restricted/reach.ts';
 import { bind, refusedTrigger, reordered, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
 import type { ShownFunction, TriggerValue } from './entry-values.ts';
 
+type FunctionRegistration = { readonly kind: 'function'; readonly id: string } & Omit<
+  RemoteOffer<RemoteEngine>,
+  'engine'
+>;
+
 type Registration =
-  | ({ readonly kind: 'function'; readonly id: string } & Omit<RemoteOffer<RemoteEngine>, 'engine'>)
+  | FunctionRegistration
   | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number }
   | { readonly kind: 'trigger type'; readonly id: string; readonly description: string; readonly order: number };
 
@@ -27,11 +32,12 @@ export class RegistryCopy implements BucketWatch {
   readonly #context: RouterContext;
   readonly #ownId: string;
   readonly #engines = new Map<string, RemoteEngine>();
-  /** By engine, then by key. */
-  readonly #registrations = new Map<string, Map<string, Registration>>();
+  /** By engine, then by key. Of a function that is entered, its id: the table of functions has the rest. */
+  readonly #registrations = new Map<string, Map<string, Registration | string>>();
   /** Of triggers, by engine, then by the id of their connection. */
   readonly #owners = new Map<RemoteEngine, Map<string, RemoteOwner>>();
-  #delivered = new Set<string>();
+  /** Keys that came since the watch began; absent once it is complete. */
+  #delivered: Set<string> | undefined;
 
   constructor(context: RouterContext, ownId: string) {
     this.#context = context;
@@ -40,7 +46,10 @@ export class RegistryCopy implements BucketWatch {
 
   engineCame(engine: RemoteEngine): void {
     this.#engines.set(engine.id, engine);
-    for (const registration of this.#registrations.get(engine.id)?.values() ?? []) this.#enter(engine, registration);
+    const ofEngine = this.#registrations.get(engine.id);
+    for (const [key, kept] of ofEngine ?? []) {
+      if (typeof kept !== 'string') ofEngine?.set(key, this.#enter(engine, kept));
+    }
   }
 
   engineLeft(engineId: string): void {
@@ -66,23 +75,24 @@ export class RegistryCopy implements BucketWatch {
   entry({ key, value, revision }: BucketEntry): void {
     const engineId = key.slice(0, Math.max(0, key.indexOf('.')));
     if (engineId === '' || engineId === this.#ownId) return;
-    this.#delivered.add(key);
+    this.#delivered?.add(key);
     const registration = value === undefined ? undefined : readRegistration(key, value, revision);
     if (registration === undefined) return this.#drop(engineId, key);
     if (registration.kind === 'trigger' && registration.value.taken_back === true) {
       return this.#drop(engineId, key, 'taken_back');
     }
-    const known = this.#registrations.get(engineId) ?? new Map<string, Registration>();
-    this.#registrations.set(engineId, known.set(key, registration));
     const engine = this.#engines.get(engineId);
-    if (engine !== undefined) this.#enter(engine, registration);
+    const kept = engine === undefined ? registration : this.#enter(engine, registration);
+    const known = this.#registrations.get(engineId) ?? new Map<string, Registration | string>();
+    this.#registrations.set(engineId, known.set(key, kept));
   }
 
   complete(): void {
+    const delivered = this.#delivered;
+    this.#delivered = undefined;
     for (const [engineId, ofEngine] of this.#registrations) {
-      for (const key of [...ofEngine.keys()]) if (!this.#delivered.has(key)) this.#drop(engineId, key);
+      for (const key of [...ofEngine.keys()]) if (delivered?.has(key) !== true) this.#drop(engineId, key);
     }
-    this.#delivered = new Set();
   }
 
   stop(): void {
@@ -99,27 +109,35 @@ export class RegistryCopy implements BucketWatch {
     if (engine !== undefined) this.#remove(engine, registration, removal);
   }
 
-  #enter(engine: RemoteEngine, registration: Registration): void {
-    const { functions, announce, triggers } = this.#context;
+  /** Returns what has to be kept of it. */
+  #enter(engine: RemoteEngine, registration: Registration): Registration | string {
+    const { triggers } = this.#context;
     const { id } = registration;
-    if (registration.kind === 'trigger') return this.#bind(engine, id, registration.value, registration.order);
-    if (registration.kind === 'trigger type') {
+    if (registration.kind === 'function') return this.#offer(engine, registration);
+    if (registration.kind === 'trigger') this.#bind(engine, id, registration.value, registration.order);
+    else {
       const { description, order } = registration;
       triggers.offerTypeRemotely(id, { engine, description, order });
-      return withdrawOlderType(this.#context, id);
+      withdrawOlderType(this.#context, id);
     }
-    const { metadata, order, trust, shown, isDescribed } = registration;
+    return registration;
+  }
+
+  #offer(engine: RemoteEngine, { id, metadata, order, trust, shown, isDescribed }: FunctionRegistration): string {
+    const { functions, announce, reservations } = this.#context;
     // Its own engine takes it back when it sees the reservation.
-    if (trust !== 'trusted' && this.#context.reservations.has('function', id)) return;
+    if (trust !== 'trusted' && reservations.has('function', id)) return id;
     engine.functions.add(id);
     withdrawFromRestricted(this.#context, id, trust);
     if (functions.offerRemotely(id, { engine, metadata, order, trust, shown, isDescribed }))
       announce.functionsChanged();
     withdrawDuplicate(this.#context, id);
+    return id;
   }
 
-  #remove(engine: RemoteEngine, { kind, id }: Registration, removal: Removal = 'left'): void {
+  #remove(engine: RemoteEngine, kept: Registration | string, removal: Removal = 'left'): void {
     const { functions, announce, triggers } = this.#context;
+    const { kind, id } = typeof kept === 'string' ? { kind: 'function', id: kept } : kept;
     if (kind === 'trigger type') return triggers.withdrawTypeRemotely(id, engine);
     if (kind === 'trigger') {
       const binding = triggers.binding(engine.isRouter ? id : `${engine.id}/${id}`);

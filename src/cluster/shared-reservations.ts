@@ -1,11 +1,11 @@
 // Names that trusted connections of any engine have used: no restricted connection of any engine may take them, even
 // while their worker is away (X9). They lie in the bucket of registrations, below no engine, and outlive all of them.
 
-import type { Reservation, ReservedKind } from '../core/access/reservations.ts';
+import { RESERVED_KINDS, type Reservation, type ReservedKind } from '../core/access/reservations.ts';
 import { keyPart, textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
 import { isReservationValue } from '../generated/cluster-values.ts';
-import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import { asRawJson, detach, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawFromRestricted } from '../router/registrations/functions.ts';
 import { BucketWriter } from './bucket-writer.ts';
@@ -13,6 +13,9 @@ import type { ReservationValue } from './entry-values.ts';
 
 /** Their place in keys. No engine has an id of this length. */
 const PLACE = 'cluster.r.';
+
+/** The value where the key has the name. */
+const PLAIN = '{}';
 
 const LETTERS: Readonly<Record<ReservedKind, string>> = {
   function: 'f',
@@ -49,7 +52,8 @@ export class SharedReservations {
     if (value === undefined) this.#digested.delete(key);
     else if (keyPart(reservation.name).isDigest) this.#digested.set(key, reservation);
     const { kind, name } = reservation;
-    this.#writer.known(entryOf(reservation), value);
+    // One text for all of them: there can be as many as functions.
+    this.#writer.known(entryOf(reservation), value === PLAIN ? PLAIN : value);
     const { reservations } = this.#context;
     if (value === undefined) reservations.release(kind, name);
     else if (!reservations.has(kind, name)) {
@@ -66,15 +70,17 @@ export class SharedReservations {
   }
 }
 
-/** The reservation as one text: kinds have no line break. */
+/** The reservation as one text, which is kept. */
 function entryOf({ kind, name }: Reservation): string {
-  return `${kind}\n${name}`;
+  return detach(`${LETTERS[kind]}${name}`);
 }
 
 function read(entry: string): [kind: ReservedKind, name: string] {
-  const end = entry.indexOf('\n');
-  const kind = kinds().find((one) => one === entry.slice(0, end)) ?? 'function';
-  return [kind, entry.slice(end + 1)];
+  return [kindOf(entry[0]) ?? 'function', entry.slice(1)];
+}
+
+function kindOf(letter: string | undefined): ReservedKind | undefined {
+  return RESERVED_KINDS.find((kind) => LETTERS[kind] === letter);
 }
 
 function keyOf(entry: string): string {
@@ -84,20 +90,16 @@ function keyOf(entry: string): string {
 
 function textFor(entry: string): string {
   const [, name] = read(entry);
-  const value: ReservationValue = keyPart(name).isDigest ? { name } : {};
-  return JSON.stringify(value);
+  const value: ReservationValue = { name };
+  return keyPart(name).isDigest ? JSON.stringify(value) : PLAIN;
 }
 
 /** `undefined`: this version does not know the kind, or a name that only its value held is gone. */
 function reservationAt(key: string, text: string | undefined): Reservation | undefined {
   const [letter, part] = key.slice(PLACE.length).split('.');
-  const kind = kinds().find((one) => LETTERS[one] === letter);
+  const kind = kindOf(letter);
   if (kind === undefined || part === undefined) return undefined;
   const value: unknown = text === undefined ? {} : parseRawJson(asRawJson(textToByteString(text)));
   if (!isReservationValue(value)) return undefined;
   return { kind, name: value.name ?? textOfPart(part) };
-}
-
-function kinds(): ReservedKind[] {
-  return ['function', 'route', 'subscription', 'trigger type'];
 }

@@ -32,7 +32,8 @@ export class SharedTriggers {
 
   /** Resolves when all that are there have been reported. */
   async follow(changed: TriggerChange): Promise<void> {
-    let delivered = new Set<string>();
+    /** Keys that came since the watch began; absent once it is complete. */
+    let delivered: Set<string> | undefined;
     await new Promise<void>((resolve) => {
       this.#stopWatch = this.#bucket.watch({
         begin: () => {
@@ -42,14 +43,15 @@ export class SharedTriggers {
           const { key, value } = entry;
           this.#sweep.saw(entry);
           if (value === undefined) return this.#gone(key, changed);
-          delivered.add(key);
+          delivered?.add(key);
           const id = idOf(value);
           if (id === undefined) return;
           this.#known.set(key, id);
           changed(id, value);
         },
         complete: () => {
-          for (const key of [...this.#known.keys()]) if (!delivered.has(key)) this.#gone(key, changed);
+          for (const key of [...this.#known.keys()]) if (delivered?.has(key) !== true) this.#gone(key, changed);
+          delivered = undefined;
           resolve();
         },
       });

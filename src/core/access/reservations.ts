@@ -5,7 +5,9 @@
 // Neighbours: `router/registrations/functions.ts`, `router/triggers/triggers.ts` and the modules reserve; registrations
 // of restricted connections ask; `modules/engine/reservations.ts` keeps the table on disk.
 
-export type ReservedKind = 'function' | 'route' | 'subscription' | 'trigger type';
+export const RESERVED_KINDS = ['function', 'route', 'subscription', 'trigger type'] as const;
+
+export type ReservedKind = (typeof RESERVED_KINDS)[number];
 
 export interface Reservation {
   readonly kind: ReservedKind;
@@ -15,8 +17,14 @@ export interface Reservation {
 export type ReservationChange = Reservation & { readonly isReserved: boolean };
 
 export class Reservations {
-  /** In the order in which they were last used. */
-  readonly #byKey = new Map<string, Reservation>();
+  /** The names of a kind in the order in which they were last used, each with its number in the order of all. */
+  readonly #uses: Readonly<Record<ReservedKind, Map<string, number>>> = {
+    function: new Map(),
+    route: new Map(),
+    subscription: new Map(),
+    'trigger type': new Map(),
+  };
+  #useCount = 0;
   readonly #listeners = new Set<(change: ReservationChange) => void>();
   readonly #max: number;
 
@@ -25,38 +33,33 @@ export class Reservations {
   }
 
   get size(): number {
-    return this.#byKey.size;
+    return RESERVED_KINDS.reduce((sum, kind) => sum + this.#uses[kind].size, 0);
   }
 
-  all(): IterableIterator<Reservation> {
-    return this.#byKey.values();
+  *all(): IterableIterator<Reservation> {
+    for (const kind of RESERVED_KINDS) for (const name of this.#uses[kind].keys()) yield { kind, name };
   }
 
   has(kind: ReservedKind, name: string): boolean {
-    return this.#byKey.has(keyOf(kind, name));
+    return this.#uses[kind].has(name);
   }
 
   /** Returns the reservation that was evicted for it: the one used least recently. */
   reserve(kind: ReservedKind, name: string): Reservation | undefined {
-    const key = keyOf(kind, name);
-    const known = this.#byKey.get(key);
-    if (known !== undefined) {
-      this.#byKey.delete(key);
-      this.#byKey.set(key, known);
-      return undefined;
-    }
-    const reservation = { kind, name };
-    this.#byKey.set(key, reservation);
-    this.#report({ ...reservation, isReserved: true });
-    if (this.#byKey.size <= this.#max) return undefined;
-    const [oldest] = this.#byKey.values();
+    const uses = this.#uses[kind];
+    const isKnown = uses.delete(name);
+    uses.set(name, this.#useCount++);
+    if (isKnown) return undefined;
+    this.#report({ kind, name, isReserved: true });
+    if (this.size <= this.#max) return undefined;
+    const oldest = this.#oldest();
     if (oldest !== undefined) this.release(oldest.kind, oldest.name);
     return oldest;
   }
 
   /** Returns whether it was reserved. */
   release(kind: ReservedKind, name: string): boolean {
-    const wasReserved = this.#byKey.delete(keyOf(kind, name));
+    const wasReserved = this.#uses[kind].delete(name);
     if (wasReserved) this.#report({ kind, name, isReserved: false });
     return wasReserved;
   }
@@ -67,12 +70,19 @@ export class Reservations {
     return () => this.#listeners.delete(listener);
   }
 
+  #oldest(): Reservation | undefined {
+    let oldest: Reservation | undefined;
+    let oldestUse = Number.POSITIVE_INFINITY;
+    for (const kind of RESERVED_KINDS) {
+      const [first] = this.#uses[kind];
+      if (first === undefined || first[1] > oldestUse) continue;
+      oldest = { kind, name: first[0] };
+      oldestUse = first[1];
+    }
+    return oldest;
+  }
+
   #report(change: ReservationChange): void {
     for (const listener of this.#listeners) listener(change);
   }
-}
-
-/** No kind contains a line break. */
-function keyOf(kind: ReservedKind, name: string): string {
-  return `${kind}\n${name}`;
 }

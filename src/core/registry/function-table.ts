@@ -124,9 +124,7 @@ export class FunctionTable<E extends Executor, B, R = never> {
     this.#version++;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
-      const workers = this.#addEntry(id);
-      workers.executors.push(executor);
-      workers.specs.push(spec);
+      this.#addEntry(id, { executors: [executor], specs: [spec], remotes: [] });
       this.#workersChanged(id);
       return { ok: true, isNew: true };
     }
@@ -163,10 +161,13 @@ export class FunctionTable<E extends Executor, B, R = never> {
     const known = this.#entries.get(id);
     if (known?.kind === 'builtin') return false;
     this.#version++;
-    const entry = known ?? this.#addEntry(id);
-    this.#dropRemote(entry, offer.engine);
-    entry.remotes.push(offer);
-    return known === undefined;
+    if (known === undefined) {
+      this.#addEntry(id, { executors: [], specs: [], remotes: [offer] });
+      return true;
+    }
+    this.#dropRemote(known, offer.engine);
+    known.remotes.push(offer);
+    return false;
   }
 
   /** That engine reaches it no longer. Returns whether the id ceased to exist. */
@@ -187,12 +188,9 @@ export class FunctionTable<E extends Executor, B, R = never> {
     return index >= 0;
   }
 
-  #addEntry(id: string): WorkerFunction<E, R> {
-    const balance = this.#balanceOf(id);
-    const lists = { executors: [], specs: [], remotes: [] };
-    const entry: WorkerFunction<E, R> = { kind: 'worker', id, ...lists, balance, next: 0 };
-    this.#entries.set(id, entry);
-    return entry;
+  /** The lists are made with what they hold: an array that grows takes room for 17. */
+  #addEntry(id: string, lists: Pick<WorkerFunction<E, R>, 'executors' | 'specs' | 'remotes'>): void {
+    this.#entries.set(id, { kind: 'worker', id, ...lists, balance: this.#balanceOf(id), next: 0 });
   }
 
   #endIfUnreachable({ id, executors, remotes }: WorkerFunction<E, R>): boolean {

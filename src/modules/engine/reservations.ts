@@ -5,7 +5,7 @@
 // table in memory only.
 
 import { createHash } from 'node:crypto';
-import type { Reservation, ReservationChange, ReservedKind } from '../../core/access/reservations.ts';
+import { RESERVED_KINDS, type Reservation, type ReservationChange } from '../../core/access/reservations.ts';
 import { Refusal, readPayload } from '../../core/calls/refusal.ts';
 import { validateReservation, validateReservationsList } from '../../generated/module-payloads.ts';
 import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
@@ -54,7 +54,6 @@ const PAGE_SIZE = 1_000;
 /** Commands on their way to the store at a time: a worker may register ten thousand functions in one turn. */
 const AWAY_MAX = 256;
 const WRITE_AGAIN_MS = 1_000;
-const KINDS: readonly ReservedKind[] = ['function', 'route', 'subscription', 'trigger type'];
 
 type Context = Pick<ModuleContext, 'router' | 'stores' | 'logger' | 'clock'>;
 
@@ -130,5 +129,5 @@ function writeOne(store: Store, { kind, name, isReserved }: ReservationChange): 
 function isReservation(row: unknown): row is Reservation {
   if (typeof row !== 'object' || row === null) return false;
   const { kind, name } = row as Partial<Record<string, unknown>>;
-  return typeof name === 'string' && KINDS.some((known) => known === kind);
+  return typeof name === 'string' && RESERVED_KINDS.some((known) => known === kind);
 }
