@@ -14,6 +14,7 @@ import type { Logger } from '../effects/logger.ts';
 import { OpenFilesWatch, openFilesMax } from '../effects/open-files.ts';
 import { type LoadGauge, startLoadGauge } from '../effects/process-figures.ts';
 import { type Random, randomSeed } from '../effects/random.ts';
+import { StartFailure } from '../effects/start-failure.ts';
 import { createOwnThread, createPool } from '../effects/threads/pool.ts';
 import { engineVersion } from '../effects/version.ts';
 import type { ListenerAddress, ModuleContext, ReloadReport } from '../modules/module.ts';
@@ -41,11 +42,9 @@ import { routersOf, startFurtherRouters } from './routers/start-routers.ts';
 import { ReloadableConfiguration } from './running-configuration.ts';
 import { moduleSettings } from './settings-of-parts.ts';
 import { assertSafeToStart, declareModules, startWarnings } from './start-checks.ts';
-import { StartError } from './start-error.ts';
 import { StoreThreads } from './store-thread.ts';
 
 export { declareModules } from './start-checks.ts';
-export { StartError } from './start-error.ts';
 
 export interface EngineOptions {
   readonly config: LoadedConfig;
@@ -201,7 +200,7 @@ function runningConfiguration(
 
 async function chooseTransport(clock: Clock) {
   const selected = await selectTransport({ requested: process.env.SVC_TRANSPORT, loadUws, clock });
-  if (!selected.ok) throw new StartError(78, selected.text);
+  if (!selected.ok) throw new StartFailure(78, selected.text);
   return selected;
 }
 

@@ -4,10 +4,8 @@ import type { Cluster, RoutersOfProcess } from '../cluster/cluster.ts';
 import { natsOf } from '../config/cluster-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
-import { StartFailure } from '../effects/start-failure.ts';
 import type { RouterContext } from '../router/context.ts';
 import type { ModuleSet } from './module-set.ts';
-import { StartError } from './start-error.ts';
 
 /** Resolves when the engine is a member and knows the others; at once where the configuration names no cluster. */
 export async function joinCluster(
@@ -21,11 +19,7 @@ export async function joinCluster(
   // The client of NATS is loaded only here.
   const { Cluster: Joined } = await import('../cluster/cluster.ts');
   const { prefix, zone } = cluster;
-  try {
-    return await Joined.start({ context, nats: natsOf(cluster), prefix, zone, version, shared, routers });
-  } catch (error) {
-    throw error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
-  }
+  return Joined.start({ context, nats: natsOf(cluster), prefix, zone, version, shared, routers });
 }
 
 /**

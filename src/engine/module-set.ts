@@ -24,7 +24,6 @@ import { StoreDamaged, type StoreRegistry } from '../store/directory/registry.ts
 import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
-import { StartError } from './start-error.ts';
 
 export interface ListedModule {
   readonly name: string;
@@ -115,7 +114,7 @@ export class ModuleSet {
     } catch (error) {
       for (const module of started.reverse()) module.stop();
       await Promise.all([...started.map((module) => module.close?.()), this.#stores.close(), pool.close()]);
-      throw startErrorOf(error);
+      throw startFailureOf(error);
     }
     for (const { module } of this.#running) module.started?.();
   }
@@ -184,14 +183,14 @@ export class ModuleSet {
     return (await Promise.all(answers)).flat();
   }
 
-  /** Starts further modules: all or none. Rejects with a `StartError`. */
+  /** Starts further modules: all or none. Rejects with a `StartFailure`. */
   async add(listed: readonly ListedModule[], context: ModuleContext): Promise<void> {
     const added: RunningModule[] = [];
     try {
       for (const entry of listed) added.push(await this.#addOne(entry, context));
     } catch (error) {
       for (const running of added.reverse()) await this.#end(running);
-      throw startErrorOf(error);
+      throw startFailureOf(error);
     }
     this.#running = [...this.#running, ...added];
     for (const { module } of added) module.started?.();
@@ -217,7 +216,7 @@ export class ModuleSet {
 
   #assertFree({ name }: ListedModule, module: EngineModule): void {
     const offence = plugInOffence(this.#context, module);
-    if (offence !== undefined) throw new StartError(78, `${name} cannot be started: ${offence}`);
+    if (offence !== undefined) throw new StartFailure(78, `${name} cannot be started: ${offence}`);
   }
 
   /** Resolves when all routers use what was committed. */
@@ -249,12 +248,12 @@ function create({ definition, config, adapter }: ListedModule, context: ModuleCo
   return definition.create(context, config, adapter);
 }
 
-function startErrorOf(error: unknown): unknown {
-  if (error instanceof ListenError || error instanceof StoreInUse) return new StartError(7, error.message);
-  if (error instanceof StoreDamaged) return new StartError(74, error.message);
+function startFailureOf(error: unknown): unknown {
+  if (error instanceof ListenError || error instanceof StoreInUse) return new StartFailure(7, error.message);
+  if (error instanceof StoreDamaged) return new StartFailure(74, error.message);
   // A broker became unavailable while modules were starting: a new attempt may find it (K3).
-  if (error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE') return new StartError(75, error.message);
-  return error instanceof StartFailure ? new StartError(error.exitCode, error.message) : error;
+  if (error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE') return new StartFailure(75, error.message);
+  return error;
 }
 
 const SEVERITY: readonly ModuleHealth['status'][] = ['healthy', 'degraded', 'unhealthy'];

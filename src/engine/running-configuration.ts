@@ -13,10 +13,10 @@ import { readConfigFile } from '../config/read-file.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import type { NewEntry, ProjectWorker } from '../core/workers/worker-manifest.ts';
 import type { Logger } from '../effects/logger.ts';
+import { StartFailure } from '../effects/start-failure.ts';
 import type { ListenerAddress, ModuleContext, ReloadReport, RunningConfiguration } from '../modules/module.ts';
 import { listModules, type ModuleSet } from './module-set.ts';
 import { assertSafeToStart, declareModules } from './start-checks.ts';
-import { StartError } from './start-error.ts';
 
 export interface ReloadableConfigurationOptions {
   /** Absolute; `undefined` for the built-in defaults. */
@@ -151,7 +151,7 @@ export class ReloadableConfiguration implements RunningConfiguration {
     try {
       assertSafeToStart(config);
     } catch (error) {
-      if (error instanceof StartError) return [error.message];
+      if (error instanceof StartFailure) return [error.message];
       throw error;
     }
     return config;

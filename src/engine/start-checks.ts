@@ -9,6 +9,7 @@ import type { Path } from '../core/config-fields/fields-check.ts';
 import type { ModuleDeclaration } from '../core/config-fields/module-declaration.ts';
 import type { ConsoleStyle } from '../effects/logger.ts';
 import { OPEN_FILES_SHARE } from '../effects/open-files.ts';
+import { StartFailure } from '../effects/start-failure.ts';
 import { DECLARATIONS, UNBUILT } from '../modules/declarations.ts';
 import { otelDeclaration } from '../modules/observability/config.ts';
 import { streamDeclaration } from '../modules/stream/config.ts';
@@ -18,7 +19,6 @@ import {
   workerManagerDeclaration,
 } from '../modules/worker-manager/config.ts';
 import { doubleName, unnamedPorts, unsharedStore } from './cluster-checks.ts';
-import { StartError } from './start-error.ts';
 
 /** What the configuration loader must know about the modules. */
 export function declareModules(): {
@@ -105,10 +105,10 @@ export function consoleStyle(config: LoadedConfig): ConsoleStyle {
 export function assertSafeToStart(config: LoadedConfig): void {
   const warnings = securityWarnings(config);
   if (config.settings.strict && warnings.length > 0) {
-    throw new StartError(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
+    throw new StartFailure(78, `strict: true turns warnings into errors:\n${warnings.join('\n')}`);
   }
   const contradiction = unsharedStore(config) ?? doubleName(config);
-  if (contradiction !== undefined) throw new StartError(78, contradiction);
+  if (contradiction !== undefined) throw new StartFailure(78, contradiction);
   if (config.settings.bridge_token !== undefined) return;
   for (const { config: port, path } of modulesOf(config, workerManagerDeclaration)) {
     if (port.rbac !== undefined || isLoopbackHost(port.host)) continue;
@@ -116,6 +116,9 @@ export function assertSafeToStart(config: LoadedConfig): void {
     const message =
       `'${port.host}' can be reached from other machines, and a worker port gives full power over the engine. ` +
       'Set bridge_token (at least 32 bytes), require tls.client_certificates, or use 127.0.0.1.';
-    throw new StartError(78, formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })));
+    throw new StartFailure(
+      78,
+      formatProblem(config.locate({ path: [...path, 'config', 'host'], at: 'value', message })),
+    );
   }
 }

@@ -5,8 +5,8 @@ import { resolve } from 'node:path';
 import { type LoadedConfig, type LoadResult, loadConfig } from '../../config/load.ts';
 import { type ConfigProblem, formatProblem } from '../../config/problem.ts';
 import { readConfigFile } from '../../config/read-file.ts';
+import { StartFailure } from '../../effects/start-failure.ts';
 import { assertSafeToStart, declareModules } from '../../engine/start-checks.ts';
-import { StartError } from '../../engine/start-error.ts';
 import type { Terminal } from '../text/terminal.ts';
 import { CliFailure, EXIT, type ExitCode } from './failures.ts';
 import type { FlagTable } from './flags.ts';
@@ -45,7 +45,7 @@ export function defaultConfiguration(terminal: Terminal): ReadConfiguration {
 }
 
 /** A failed start of the engine, as a failure of the command. */
-export function startFailure(error: StartError): CliFailure {
+export function startFailure(error: StartFailure): CliFailure {
   const inUse = error.exitCode === EXIT.conflict;
   return new CliFailure({
     code: inUse ? 'PORT_IN_USE' : error.exitCode === EXIT.configuration ? 'CONFIG_INVALID' : 'START_FAILED',
@@ -75,7 +75,7 @@ function check(text: string, file: string, terminal: Terminal): LoadedConfig {
   try {
     assertSafeToStart(result.config);
   } catch (error) {
-    throw error instanceof StartError ? startFailure(error) : error;
+    throw error instanceof StartFailure ? startFailure(error) : error;
   }
   return result.config;
 }

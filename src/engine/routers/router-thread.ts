@@ -45,7 +45,6 @@ import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { joinCluster } from '../join-cluster.ts';
 import { moduleSettings } from '../settings-of-parts.ts';
-import { StartError } from '../start-error.ts';
 import type {
   FiredTrigger,
   FromRouterThread,
@@ -306,7 +305,7 @@ class RouterOnThread {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof ListenError) return 7;
-  return error instanceof StartFailure || error instanceof StartError ? error.exitCode : 70;
+  return error instanceof StartFailure ? error.exitCode : 70;
 }
 
 function isSame(one: ModuleKey, other: ModuleKey): boolean {

@@ -13,6 +13,7 @@ import type { ConsoleStyle } from '../../effects/logger.ts';
 import { delayEnd, LOAD_MS_MAX, withinMs } from '../../effects/process-end.ts';
 import type { SharedLine } from '../../effects/shared-memory/carrier.ts';
 import { createRing } from '../../effects/shared-memory/ring.ts';
+import { StartFailure } from '../../effects/start-failure.ts';
 import { environment } from '../../effects/threads/pool.ts';
 import { TakeOver } from '../../modules/http/passed/take-over.ts';
 import type { ListenerAddress, Reconfiguration } from '../../modules/module.ts';
@@ -25,7 +26,6 @@ import type { RouterContext } from '../../router/context.ts';
 import type { StoreRegistry } from '../../store/directory/registry.ts';
 import { MEMORY } from '../../store/thread/client.ts';
 import type { DrainOfOthers } from '../drain.ts';
-import { StartError } from '../start-error.ts';
 import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
 import type {
   FiredTrigger,
@@ -312,7 +312,7 @@ class RouterThread {
   /** While it starts, or later. */
   #hasFailed(exitCode: number, message: string): void {
     if (this.#isListening) this.#failed(`Router thread ${this.#index}: ${message}`);
-    else this.#reject(new StartError(exitCode, message));
+    else this.#reject(new StartFailure(exitCode, message));
   }
 
   #failed(reason: string): void {
@@ -320,7 +320,7 @@ class RouterThread {
     this.#isEnding = true;
     const { fail, context } = this.#options;
     context.logger.error('The engine ends, because one of its router threads has ended', { reason });
-    this.#reject(new StartError(1, reason));
+    this.#reject(new StartFailure(1, reason));
     fail(reason);
   }
 

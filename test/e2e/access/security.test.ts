@@ -47,7 +47,7 @@ describe('the address of a worker port', () => {
     '[X2] listening on %s without bridge_token is a start error that names the entry',
     async (host) => {
       await expect(startTestEngine({ yaml: onePort(`host: ${host}`) })).rejects.toMatchObject({
-        name: 'StartError',
+        name: 'StartFailure',
         exitCode: 78,
         message: expect.stringMatching(
           /^svc-config\.yaml:\d+:\d+: workers\[0\]\.config\.host: .* Set bridge_token \(at least 32 bytes\)/,

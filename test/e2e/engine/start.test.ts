@@ -54,7 +54,7 @@ describe('a port that is in use', () => {
   test('[K1] is a start error with code 7 that names the address', async () => {
     await using taken = await TakenPort.take();
     await expect(startTestEngine({ yaml: ports(taken.port) })).rejects.toMatchObject({
-      name: 'StartError',
+      name: 'StartFailure',
       exitCode: 7,
       message: expect.stringContaining(`Cannot listen on 127.0.0.1:${taken.port}: the port is in use`),
     });

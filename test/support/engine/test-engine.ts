@@ -52,7 +52,7 @@ export interface TestEngine extends AsyncDisposable {
   reload(): Promise<ReloadReport>;
 }
 
-/** Rejects as the engine does: with a `StartError`, or with the problems of the file as they would be printed. */
+/** Rejects as the engine does: with a `StartFailure`, or with the problems of the file as they would be printed. */
 export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   const { clock, configFile, threads = 1, yaml = DEFAULT_CONFIG } = options;
   const isPlain = clock === undefined && configFile === undefined && threads === 1;

@@ -4,11 +4,11 @@ import type { LoadedConfig } from '../../../config/load.ts';
 import { readConfigFile } from '../../../config/read-file.ts';
 import { systemClock } from '../../../effects/clock.ts';
 import { createLogger } from '../../../effects/logger.ts';
+import { StartFailure } from '../../../effects/start-failure.ts';
 import { watchFile } from '../../../effects/watch.ts';
 import type { RunningEngine } from '../../../engine/engine.ts';
 import { type ChosenThreads, chooseThreads, type Machine } from '../../../engine/routers/choose-threads.ts';
 import { consoleStyle, securityWarnings } from '../../../engine/start-checks.ts';
-import { StartError } from '../../../engine/start-error.ts';
 import { type Context, defineCommand } from '../../kernel/command.ts';
 import {
   assertFileThere,
@@ -198,7 +198,7 @@ export async function startEngineWith(
     });
   } catch (error) {
     await storeThread.close();
-    throw error instanceof StartError ? startFailure(error) : error;
+    throw error instanceof StartFailure ? startFailure(error) : error;
   }
 }
 
