@@ -1,12 +1,14 @@
 // Waiting for a state that no event announces, such as a registration, which the wire does not acknowledge.
 
 const LOOK_INTERVAL_MS = 5;
+/** Far above what anything takes: a short limit fails tests on a busy machine and finds no fault. */
+const WAIT_MS_MAX = 30_000;
 
 /** Repeats `look` until it returns a value other than `undefined` or `false`. `what` names it on failure. */
 export async function waitFor<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 5_000,
+  timeoutMs = WAIT_MS_MAX,
 ): Promise<T> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {

@@ -137,7 +137,7 @@ class RouterOnThread {
     this.#telemetry = new ThreadTelemetry(data.index, (batch) => say({ kind: 'telemetry', batch }));
     this.#collector = collectorFor(context, data.telemetry, this.#telemetry);
     context.observer = this.#collector;
-    const observability = observabilityOf(this.#collector);
+    const observability = observabilityOf(this.#collector, data.telemetry);
     const ownObservability = observability.create(this.#moduleContext, {});
     this.#modules = [{ name: observability.declaration.name, nth: 0, port: undefined, module: ownObservability }];
     plugIn(context, observability.declaration.name, ownObservability);

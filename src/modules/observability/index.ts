@@ -6,7 +6,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { PRESSURE } from '../../core/limits/pressure.ts';
-import { recordOfLine } from '../../core/telemetry/logs/log-record.ts';
 import { isOfEngine } from '../../core/telemetry/metrics/engine-counters.ts';
 import type { ServiceIdentity } from '../../core/telemetry/records/intake.ts';
 import { isExported, isKept, type TelemetrySettings } from '../../core/telemetry/records/settings.ts';
@@ -26,6 +25,7 @@ import { Alerts, alertFunctions } from './alerts.ts';
 import { type OtelConfig, otelDeclaration } from './config.ts';
 import { baggageFunctions, logFunctions, threadFunctions } from './functions.ts';
 import { LogTriggers } from './log-trigger.ts';
+import { collectLines, identityOf } from './own-lines.ts';
 import { collectorSettings, samplingRules } from './sampling.ts';
 import { exporterOptions, resolveTelemetry } from './settings.ts';
 
@@ -58,9 +58,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   });
   context.taps.batches.watch((batch) => client.take(batch));
   router.observe(collector);
-  logger.observe?.((level, message, fields) =>
-    collector.log(recordOfLine(level, message, fields, router.nowMs, identity)),
-  );
+  collectLines(collector, context, identity);
   return {
     functions: [
       ...logFunctions(router, identity),
@@ -121,22 +119,6 @@ function warnOfUnmeasured({ alerts, metrics }: TelemetrySettings, logger: Module
       'An alert never fires: metrics of workers are kept with metrics_enabled and metrics_exporter memory only';
     logger.warn(text, { alert: name, metric });
   }
-}
-
-function identityOf({ resource }: TelemetrySettings, { version, environment }: ModuleContext): ServiceIdentity {
-  const { serviceName, serviceVersion, serviceNamespace, serviceInstanceId } = resource;
-  const deployment = environment.DEPLOYMENT_ENVIRONMENT?.trim();
-  return {
-    serviceName,
-    engineVersion: version,
-    resource: {
-      'service.name': serviceName,
-      ...(serviceNamespace !== undefined && { 'service.namespace': serviceNamespace }),
-      ...(serviceInstanceId !== undefined && { 'service.instance.id': serviceInstanceId }),
-      ...(serviceVersion !== undefined && { 'service.version': serviceVersion }),
-      ...(deployment && { 'deployment.environment': deployment }),
-    },
-  };
 }
 
 function createClient(

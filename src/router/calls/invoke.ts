@@ -91,17 +91,23 @@ function mayComeFromOthers(context: RouterContext, request: CallRequest): boolea
   return true;
 }
 
-/** Its worker may have just reconnected here: then the call is made again when it has left the other engine. */
+/**
+ * Its worker may have just reconnected here: then the call is made again when it has left the other engine. So are the
+ * calls of that worker itself, which come after its registrations.
+ */
 function mayMoveHere(
   context: RouterContext,
   entry: ReturnType<RouterContext['functions']['get']>,
   request: CallRequest,
 ): boolean {
   const { moves } = context;
-  if (request.hasWaitedForMoves === true || entry?.kind === 'builtin') return false;
-  const moving = new Set([...moves].map(({ engine }) => engine));
-  const isHere = entry !== undefined && entry.executors.length > 0;
-  if (isHere || entry?.remotes.some(({ engine }) => !moving.has(engine))) return false;
+  if (request.hasWaitedForMoves === true) return false;
+  if (request.from?.heldRegistrations === undefined) {
+    if (entry?.kind === 'builtin') return false;
+    const moving = new Set([...moves].map(({ engine }) => engine));
+    const isHere = entry !== undefined && entry.executors.length > 0;
+    if (isHere || entry?.remotes.some(({ engine }) => !moving.has(engine))) return false;
+  }
   const kept = { ...keptRequest(request), hasWaitedForMoves: true };
   void Promise.all([...moves].map(({ done }) => done)).then(() => invoke(context, kept));
   return true;

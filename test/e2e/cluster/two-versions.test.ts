@@ -155,7 +155,7 @@ describe.skipIf(NO_NATS_SERVER)('engines of two versions', () => {
     await waitForEngines(caller, 1);
     isStopped = true;
     await calling;
-    await waitFor('all jobs have run', () => jobs.size === calls, 15_000);
+    await waitFor('all jobs have run', () => jobs.size === calls, 60_000);
     expect(calls).toBeGreaterThan(10);
   }, 90_000);
 });

@@ -57,6 +57,32 @@ test('[RO13] a route that is taken back is answered on no router', async () => {
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
 });
 
+test('[RO8] the log lines of every router are log records, and fire log triggers', async () => {
+  await using engine = await startHttpEngine('', { threads: 2 });
+  await using worker = await RawWorker.connect(engine.url);
+  await worker.serve('f::fail', () => {
+    throw new Error('no shelf');
+  });
+  await bindRoute(worker, 'f::fail', '/fail');
+  const heard: unknown[] = [];
+  await worker.serve('f::hear', (record) => void heard.push(record));
+  worker.send({
+    type: 'registertrigger',
+    id: 'logs',
+    trigger_type: 'log',
+    function_id: 'f::hear',
+    config: { level: 'warn' },
+  });
+  await worker.settled();
+  // Lines with the same text are limited to 20 a second.
+  const answers = await Promise.all(Array.from({ length: 16 }, () => ask(engine, '/fail')));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 500));
+  const found = await worker.call('engine::logs::search', { query: '"answered with an error" function=f::fail' });
+  expect(found.result).toMatchObject({ total: 16 });
+  await waitFor('the trigger has fired for each', () => heard.length >= 16);
+  expect(heard).toHaveLength(16);
+});
+
 test('[RO13] the paths of the engine and of the console speak for the whole process', async () => {
   await using engine = await startHttpEngine('', { threads: 2, workers: ['{name: svc-console-api}'] });
   const workers = await Promise.all(Array.from({ length: CONNECTIONS }, () => RawWorker.connect(engine.url)));

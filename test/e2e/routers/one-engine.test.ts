@@ -186,6 +186,7 @@ test('[RO11] calls in flight on every router end before the process does', async
 test('[RO9] a router thread that dies ends the process, which says why', async () => {
   const preload = new URL('../../support/cluster/failing-router.mjs', import.meta.url).href;
   await using engine = await EngineProcess.start(ON_ANY_PORT, { threads: 2, preload });
+  engine.kill('SIGUSR2');
   expect(await engine.end(30_000)).toMatchObject({ code: 1 });
   expect(engine.stderr).toContain('one of its router threads has ended');
   expect(engine.stderr).toContain('the test ends this router');

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
+import { CutProxy } from '../../support/load/cut-proxy.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
@@ -56,6 +57,34 @@ describe('a worker that reconnects to another router', () => {
       expect(await old.closed).toMatchObject({ code: 4400 });
     }
     closeAll(...successors);
+  });
+
+  test('[RO4] [W4] keeps the triggers of its type', async () => {
+    await using engine = await startTestEngine({ yaml: YAML, threads: 2 });
+    await using proxy = await CutProxy.start(engine.port);
+    const said: string[] = [];
+    const functions = Array.from({ length: WORKERS }, (_, at) => {
+      const svc = connectSdk(proxy.url);
+      svc.registerTriggerType(
+        { id: `tick::${at}`, description: 'Tick' },
+        {
+          registerTrigger: () => void said.push('bound'),
+          unregisterTrigger: () => void said.push('gone'),
+        },
+      );
+      const one = svc.registerFunction(`own::${at}`, () => 1);
+      svc.registerTrigger({ type: String(`tick::${at}`), function_id: one, config: {} });
+      return { svc, one };
+    });
+    await Promise.all(functions.map(({ one }) => one.ready()));
+    const allReturned = Promise.all(
+      functions.map(({ svc }) => new Promise((resolve) => svc.on('reconnected', resolve))),
+    );
+    proxy.cut();
+    await allReturned;
+    await Promise.all(functions.map(({ one }) => one.ready()));
+    await waitFor('all are bound again', () => said.length >= 2 * WORKERS);
+    expect(new Set(said)).toEqual(new Set(['bound']));
   });
 });
 

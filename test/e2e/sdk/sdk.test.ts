@@ -12,6 +12,7 @@ import {
 } from '../../../src/sdk/index.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { CutProxy } from '../../support/load/cut-proxy.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { sdkWorkers } from '../sdk-workers.ts';
 
 const connectTo = sdkWorkers();
@@ -273,9 +274,14 @@ describe.each(['binary', 'json'] as const)('over the %s form', (wire) => {
       const call = caller.trigger({ function_id: 'own::slow' });
       await began;
       const done = provider.shutdown();
-      await expect
-        .poll(() => caller.trigger({ function_id: 'own::slow', timeout_ms: 1_000 }).catch((error) => error.code))
-        .toBe('function_not_found');
+      const lists = async () => {
+        const { functions } = await caller.trigger<unknown, { functions: { function_id: string }[] }>(
+          'engine::functions::list',
+          {},
+        );
+        return functions.some(({ function_id: id }) => id === 'own::slow');
+      };
+      await waitFor('the function is gone', async () => !(await lists()));
       finish('in time');
       expect(await call).toBe('in time');
       await done;

@@ -58,7 +58,7 @@ export class ChannelClient implements AsyncDisposable {
   }
 
   /** Its end, which must come in time. */
-  async end(timeoutMs = 5_000): Promise<Goodbye> {
+  async end(timeoutMs = 30_000): Promise<Goodbye> {
     return await within(timeoutMs, 'the connection ends', this.closed);
   }
 

@@ -1,11 +1,13 @@
-// Loaded into every thread of an engine: the router thread fails a second after it began.
+// Loaded into every thread of an engine: the router thread fails when the process gets SIGUSR2.
 
-import { isMainThread, workerData } from 'node:worker_threads';
+import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads';
 
-const FAIL_AFTER_MS = 1_000;
+const fail = new BroadcastChannel('svc-test-fail');
+fail.unref();
 
-if (!isMainThread && workerData?.homeId !== undefined) {
-  setTimeout(() => {
+if (isMainThread) process.on('SIGUSR2', () => fail.postMessage('now'));
+else if (workerData?.homeId !== undefined) {
+  fail.onmessage = () => {
     throw new Error('the test ends this router');
-  }, FAIL_AFTER_MS);
+  };
 }

@@ -12,7 +12,7 @@ import { waitFor, within } from '../wait-for.ts';
 
 const SVC = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url));
 const READY = /^svc \S+ is running$/m;
-const START_MS_MAX = 15_000;
+const START_MS_MAX = 60_000;
 
 export interface ProcessEnd {
   readonly code: number | null;
