@@ -51,11 +51,6 @@ const ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
     '[wire 1.9] with a wrong token',
     '[W4] a call that was running when the connection was cut',
   ],
-  'what belongs to a restricted connection belongs to its engine (CL18, CL34)': [
-    '[X9] an auth function, with compat',
-    '[X9] a hook, with compat',
-    '[X7]',
-  ],
   'a store in a directory or in memory is what it tests': [
     'A store in memory is logged',
     '[R5]',
