@@ -13,6 +13,7 @@ import { outcomeOf } from '../../router/calls/call.ts';
 import { type JobList, needed } from './adapters/capabilities.ts';
 import type { QueueAnswers } from './function-answers.ts';
 import { innerNames, type JobsPayload, namedQueue, type QueueFunctionContext } from './function-payloads.ts';
+import { jobElsewhere, reportProgressElsewhere } from './jobs-elsewhere.ts';
 
 const PROGRESS_BYTES_MAX = 4_096;
 const JOBS_LISTED_DEFAULT = 100;
@@ -28,13 +29,15 @@ export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
     {
       id: 'engine::queue::job',
       description: 'Returns the state of a job by its receipt',
-      async handle(payload) {
+      async handle(payload, { isRelayed }) {
         const { messageReceiptId: id } = readPayload('engine::queue::job', validateJob, payload);
-        const row = context.finished.find(id, context.router.nowMs) ?? (await findJob(id, context));
-        if (row === null) {
-          throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it ended long ago`);
-        }
-        return shown(row, context);
+        const { finished, running, router } = context;
+        const row = finished.find(id, router.nowMs) ?? (await findJob(id, context));
+        const mayBeElsewhere = row === null || (row.state === 'running' && !running.has(id));
+        const found = mayBeElsewhere && isRelayed !== true ? await jobElsewhere(router, id) : undefined;
+        if (found !== undefined) return found;
+        if (row !== null) return shown(row, context);
+        throw new Refusal('NOT_FOUND', `There is no job with the receipt ${id}, or it ended long ago`);
       },
     },
     payload(context),
@@ -48,19 +51,30 @@ export function jobFunctions(context: QueueFunctionContext): AnyBuiltin[] {
     {
       id: 'engine::queue::progress',
       description: 'Reports the progress of a job, called by its handler; shown with the job',
-      handle(payload): QueueAnswers['engine::queue::progress'] {
+      handle(payload, { isRelayed }): Answered<'engine::queue::progress'> {
         const { messageReceiptId: id, value } = readPayload('engine::queue::progress', validateProgress, payload);
         const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
         if (bytes > PROGRESS_BYTES_MAX) {
           throw new Refusal('PAYLOAD_TOO_LARGE', `The progress has ${bytes} bytes, the limit is ${PROGRESS_BYTES_MAX}`);
         }
         const attempt = context.running.get(id);
-        if (attempt === undefined) throw new Refusal('NOT_FOUND', `No job with the receipt ${id} runs now`);
+        if (attempt === undefined) return isRelayed === true ? notRunning(id) : progressElsewhere(context, id, value);
         attempt.progress = value;
         return null;
       },
     },
   ];
+}
+
+type Answered<Id extends keyof QueueAnswers> = QueueAnswers[Id] | Promise<QueueAnswers[Id]>;
+
+/** The handler is connected to this engine, and another one has the job. */
+async function progressElsewhere({ router }: QueueFunctionContext, id: string, value: unknown): Promise<null> {
+  return (await reportProgressElsewhere(router, id, value)) ? null : notRunning(id);
+}
+
+function notRunning(id: string): never {
+  throw new Refusal('NOT_FOUND', `No job with the receipt ${id} runs now`);
 }
 
 /** The value of its group is in the payload, in a field that its queue knows. */

@@ -63,6 +63,41 @@ describe.skipIf(NO_NATS_SERVER)('jobs of a queue that engines share', () => {
     await removeKeys(prefix);
   });
 
+  test('[CL25] have one progress and one end on all engines', { timeout: 60_000 }, async () => {
+    const prefix = newKeyPrefix();
+    await using pair = await startClusterPair({ workers: queueEntry(prefix) });
+    let finish = (): void => {};
+    const began = new Promise<void>((resolve) => {
+      connect(pair.b.url).registerFunction('mail::send', () => {
+        resolve();
+        return new Promise<void>((done) => {
+          finish = done;
+        });
+      });
+    });
+    const callers = [connect(pair.a.url), connect(pair.b.url)];
+    for (const caller of callers) {
+      await waitForFunction(caller, 'mail::send');
+      await waitForEngines(caller, 1);
+    }
+    const [producer] = callers;
+    const job = await producer?.trigger<unknown, { messageReceiptId: string }>(enqueue('mail::send', 1));
+    const asked = { messageReceiptId: job?.messageReceiptId };
+    await began;
+    const found = () =>
+      Promise.all(callers.map((caller) => caller.trigger<unknown, { state: string }>('engine::queue::job', asked)));
+    for (const [at, caller] of callers.entries()) {
+      await caller.trigger('engine::queue::progress', { ...asked, value: { at } });
+      const running = { state: 'running', progress: { at } };
+      expect(await found()).toMatchObject([running, running]);
+    }
+    finish();
+    await waitFor('both engines know its end', async () => (await found()).every(({ state }) => state === 'done'));
+    const report = producer?.trigger('engine::queue::progress', { ...asked, value: 1 });
+    await expect(report).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await removeKeys(prefix);
+  });
+
   test('[CL25] are all run, and none is a dead letter, when the engine of their worker is killed', {
     timeout: 120_000,
   }, async () => {

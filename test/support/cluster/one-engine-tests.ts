@@ -8,6 +8,7 @@ const ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
   'it asks the engine on which something was counted, logged or refused': [
     '[guarantees 4] The number of waiting handshakes',
     '[O1] counts dropped telemetry',
+    '[Q7] Jobs of an absent function use no attempt',
     '[PD-59] counts calls by function and outcome',
     '[modules 11.7] Rules on counts of the engine',
     '[O3] does not fire for the logs of its own handler',
@@ -76,7 +77,10 @@ const ONE_ENGINE: Readonly<Record<string, readonly string[]>> = {
   ],
   'two engines that drain together let workers move first (CL29)': ['[G1] a draining engine finishes running requests'],
   '8 MiB may be in transit to another engine (CL10)': ['[L1] pass on 5 MiB', '[fault 35]'],
-  'concurrency is that of one engine (guarantees 9.3)': ['[Q11] [Q12] A queue runs as many jobs'],
+  'concurrency is that of one engine (guarantees 9.3)': [
+    '[Q11] [Q12] A queue runs as many jobs',
+    'A paused queue runs nothing, and then runs jobs by priority and delay',
+  ],
   'both engines would have its port, or its folder': [
     '[modules 11.1] lists traces and logs of an earlier run',
     '[W6] [L6] low limits',
