@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Enqueue, registerWorker, type SvcWorker } from '../../../src/sdk/index.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { axeFindings, fillEditor, openConsole } from '../support/console-page.ts';
 import { ALL_MODULES } from '../support/console-scene.ts';
@@ -154,6 +155,29 @@ describe.skipIf(!hasChromium)('Queues', () => {
     await dialog.getByRole('button', { name: 'Purge' }).click();
     await page.getByText('1 done, 0 failed, 0 skipped').first().waitFor();
     await row(page, 'Mailbox 4 does not exist').waitFor({ state: 'detached' });
+  });
+
+  test('[QUE-3] shows the end of a redrive when an older answer about it comes late', async () => {
+    await enqueue({ n: 77 });
+    await using opened = await open('/queues?queue=mail&tab=dead&q=Mailbox+77', /status of 404/);
+    const { page } = opened;
+    const end = page.getByText('1 done, 0 failed, 0 skipped').first();
+    let isAnswered = false;
+    await page.route(/\/api\/tasks\//, async (route) => {
+      const response = await route.fetch();
+      const task = await response.json();
+      // The live socket is faster.
+      await end.waitFor();
+      await route.fulfill({ response, json: { ...task, state: 'running', done: 0, ended_at: null } });
+      isAnswered = true;
+    });
+    await row(page, 'Mailbox 77 does not exist').getByText('Mailbox 77').click();
+    await page.getByRole('button', { name: 'Edit payload' }).click();
+    await fillEditor(page, '{"n": 77, "mended": true}');
+    await page.getByRole('button', { name: 'Redrive with this payload' }).click();
+    await waitFor('the older answer has come', () => isAnswered);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    expect(await end.isVisible()).toBe(true);
   });
 
   test('[QUE-4] pauses, publishes a job that waits, and resumes', async () => {

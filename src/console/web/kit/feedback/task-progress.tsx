@@ -33,7 +33,12 @@ export function TaskProgress({ id, onEnd, onClose }: TaskProgressProps): ReactNo
   const key = ['task', id];
   const { data: task, error } = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => call('GET /tasks/{id}', { parts: { id }, signal }),
+    queryFn: async ({ signal }) => {
+      const read = await call('GET /tasks/{id}', { parts: { id }, signal });
+      const known = client.getQueryData<Task>(key);
+      // The live socket may have reported its end while this older answer was on its way. No further report follows.
+      return known === undefined || known.state === 'running' ? read : known;
+    },
   });
   useLive(`task:${id}`, {
     items: (items) => client.setQueryData(key, items.at(-1)),
