@@ -8,7 +8,7 @@ import { textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
-import { asRawJson, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import { asRawJson, detach, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { Binding, Removal } from '../router/builtin.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
@@ -32,7 +32,9 @@ export class RegistryCopy implements BucketWatch {
   readonly #context: RouterContext;
   readonly #ownId: string;
   readonly #engines = new Map<string, RemoteEngine>();
-  /** By engine, then by key. Of a function that is entered, its id: the table of functions has the rest. */
+  /**
+   * By engine, then by the rest of the key. Of a function that is entered, its id: the table of functions has the rest.
+   */
   readonly #registrations = new Map<string, Map<string, Registration | string>>();
   /** Of triggers, by engine, then by the id of their connection. */
   readonly #owners = new Map<RemoteEngine, Map<string, RemoteOwner>>();
@@ -77,21 +79,24 @@ export class RegistryCopy implements BucketWatch {
     if (engineId === '' || engineId === this.#ownId) return;
     this.#delivered?.add(key);
     const registration = value === undefined ? undefined : readRegistration(key, value, revision);
-    if (registration === undefined) return this.#drop(engineId, key);
+    const rest = detach(key.slice(engineId.length + 1));
+    if (registration === undefined) return this.#drop(engineId, rest);
     if (registration.kind === 'trigger' && registration.value.taken_back === true) {
-      return this.#drop(engineId, key, 'taken_back');
+      return this.#drop(engineId, rest, 'taken_back');
     }
     const engine = this.#engines.get(engineId);
     const kept = engine === undefined ? registration : this.#enter(engine, registration);
     const known = this.#registrations.get(engineId) ?? new Map<string, Registration | string>();
-    this.#registrations.set(engineId, known.set(key, kept));
+    this.#registrations.set(engineId, known.set(rest, kept));
   }
 
   complete(): void {
     const delivered = this.#delivered;
     this.#delivered = undefined;
     for (const [engineId, ofEngine] of this.#registrations) {
-      for (const key of [...ofEngine.keys()]) if (delivered?.has(key) !== true) this.#drop(engineId, key);
+      for (const rest of [...ofEngine.keys()]) {
+        if (delivered?.has(`${engineId}.${rest}`) !== true) this.#drop(engineId, rest);
+      }
     }
   }
 
@@ -99,11 +104,11 @@ export class RegistryCopy implements BucketWatch {
     for (const engineId of [...this.#engines.keys()]) this.engineLeft(engineId);
   }
 
-  #drop(engineId: string, key: string, removal: Removal = 'left'): void {
+  #drop(engineId: string, rest: string, removal: Removal = 'left'): void {
     const ofEngine = this.#registrations.get(engineId);
-    const registration = ofEngine?.get(key);
+    const registration = ofEngine?.get(rest);
     if (ofEngine === undefined || registration === undefined) return;
-    ofEngine.delete(key);
+    ofEngine.delete(rest);
     if (ofEngine.size === 0) this.#registrations.delete(engineId);
     const engine = this.#engines.get(engineId);
     if (engine !== undefined) this.#remove(engine, registration, removal);

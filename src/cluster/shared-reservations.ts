@@ -5,7 +5,7 @@ import { RESERVED_KINDS, type Reservation, type ReservedKind } from '../core/acc
 import { keyPart, textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
 import { isReservationValue } from '../generated/cluster-values.ts';
-import { asRawJson, detach, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
+import { asRawJson, parseRawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { RouterContext } from '../router/context.ts';
 import { withdrawFromRestricted } from '../router/registrations/functions.ts';
 import { BucketWriter } from './bucket-writer.ts';
@@ -26,7 +26,8 @@ const LETTERS: Readonly<Record<ReservedKind, string>> = {
 
 export class SharedReservations {
   readonly #context: RouterContext;
-  readonly #writer: BucketWriter;
+  /** Their entries are the names, which the table of reservations has, too. */
+  readonly #writers: Readonly<Record<ReservedKind, BucketWriter>>;
   /** Those whose key holds a digest, by key: their end names no text. */
   readonly #digested = new Map<string, Reservation>();
   #stopListening = (): void => {};
@@ -35,13 +36,21 @@ export class SharedReservations {
   constructor(bucket: Bucket, context: RouterContext, isWriter: boolean) {
     const { reservations, clock } = context;
     this.#context = context;
-    this.#writer = new BucketWriter({
-      ...{ bucket, clock, keyOf },
-      wantedOf: (entry) => (reservations.has(...read(entry)) ? textFor(entry) : undefined),
-    });
+    const writerOf = (kind: ReservedKind): BucketWriter =>
+      new BucketWriter({
+        ...{ bucket, clock },
+        keyOf: (name) => `${PLACE}${LETTERS[kind]}.${keyPart(name).part}`,
+        wantedOf: (name) => (reservations.has(kind, name) ? textFor(name) : undefined),
+      });
+    this.#writers = {
+      function: writerOf('function'),
+      route: writerOf('route'),
+      subscription: writerOf('subscription'),
+      'trigger type': writerOf('trigger type'),
+    };
     if (!isWriter) return;
-    this.#stopListening = reservations.onChange((change) => this.#writer.note(entryOf(change)));
-    for (const reservation of reservations.all()) this.#writer.note(entryOf(reservation));
+    this.#stopListening = reservations.onChange(({ kind, name }) => this.#writers[kind].note(name));
+    for (const { kind, name } of reservations.all()) this.#writers[kind].note(name);
   }
 
   /** A change in the bucket. Returns false for keys that are no reservations. */
@@ -53,7 +62,7 @@ export class SharedReservations {
     else if (keyPart(reservation.name).isDigest) this.#digested.set(key, reservation);
     const { kind, name } = reservation;
     // One text for all of them: there can be as many as functions.
-    this.#writer.known(entryOf(reservation), value === PLAIN ? PLAIN : value);
+    this.#writers[kind].known(name, value === PLAIN ? PLAIN : value);
     const { reservations } = this.#context;
     if (value === undefined) reservations.release(kind, name);
     else if (!reservations.has(kind, name)) {
@@ -66,30 +75,11 @@ export class SharedReservations {
 
   stop(): void {
     this.#stopListening();
-    this.#writer.stop();
+    for (const kind of RESERVED_KINDS) this.#writers[kind].stop();
   }
 }
 
-/** The reservation as one text, which is kept. */
-function entryOf({ kind, name }: Reservation): string {
-  return detach(`${LETTERS[kind]}${name}`);
-}
-
-function read(entry: string): [kind: ReservedKind, name: string] {
-  return [kindOf(entry[0]) ?? 'function', entry.slice(1)];
-}
-
-function kindOf(letter: string | undefined): ReservedKind | undefined {
-  return RESERVED_KINDS.find((kind) => LETTERS[kind] === letter);
-}
-
-function keyOf(entry: string): string {
-  const [kind, name] = read(entry);
-  return `${PLACE}${LETTERS[kind]}.${keyPart(name).part}`;
-}
-
-function textFor(entry: string): string {
-  const [, name] = read(entry);
+function textFor(name: string): string {
   const value: ReservationValue = { name };
   return keyPart(name).isDigest ? JSON.stringify(value) : PLAIN;
 }
@@ -97,7 +87,7 @@ function textFor(entry: string): string {
 /** `undefined`: this version does not know the kind, or a name that only its value held is gone. */
 function reservationAt(key: string, text: string | undefined): Reservation | undefined {
   const [letter, part] = key.slice(PLACE.length).split('.');
-  const kind = kindOf(letter);
+  const kind = RESERVED_KINDS.find((one) => LETTERS[one] === letter);
   if (kind === undefined || part === undefined) return undefined;
   const value: unknown = text === undefined ? {} : parseRawJson(asRawJson(textToByteString(text)));
   if (!isReservationValue(value)) return undefined;
