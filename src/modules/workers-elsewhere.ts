@@ -1,12 +1,12 @@
 // Workers of the other engines of a cluster, as `engine::workers::list` and `::info` of these engines show them.
 
 import { isWorkersAnswer } from '../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../protocol/json/byte-string.ts';
+import { rawJson } from '../protocol/json/byte-string.ts';
 import { Payload } from '../protocol/payload/payload.ts';
 import type { BuiltinCall } from '../router/builtin.ts';
 import type { RouterPort } from '../router/port.ts';
 import type { WorkerRow } from '../router/registrations/rows.ts';
-import type { AnswersOfEngines } from '../router/remote/ask-engines.ts';
+import { type AnswersOfEngines, parseAnswer } from '../router/remote/ask-engines.ts';
 
 export interface WorkersElsewhere {
   readonly workers: readonly WorkerRow[];
@@ -31,7 +31,7 @@ export function workersOfRouters(router: Port): Promise<WorkersElsewhere> | unde
 
 function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
   const workers = answers.parts.flatMap(({ engine, isRouter, json }) => {
-    const answer = parsed(json);
+    const answer = parseAnswer(json);
     if (!isWorkersAnswer(answer)) return [];
     const workers = answer.workers.filter(({ runtime }) => runtime !== 'engine');
     return isRouter ? workers : workers.map((row) => ({ ...row, engine }));
@@ -50,12 +50,8 @@ export function infoElsewhere(
 ): Promise<object | undefined> | undefined {
   if (rights !== undefined || isRelayed === true) return undefined;
   return router.others.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
-    const answer = part && parsed(part.json);
+    const answer = part && parseAnswer(part.json);
     if (typeof answer !== 'object' || answer === null) return undefined;
     return part === undefined || part.isRouter ? answer : { ...answer, engine: part.engine };
   });
-}
-
-function parsed(json: Uint8Array): unknown {
-  return parseRawJson(asRawJson(bytesToByteString(json)));
 }

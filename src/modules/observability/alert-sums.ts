@@ -3,10 +3,11 @@
 import { readPayload } from '../../core/calls/refusal.ts';
 import { isMeasuredAnswer } from '../../generated/cluster-values.ts';
 import { validateAlertsMeasure } from '../../generated/module-payloads.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import { assertTrusted, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
+import { parseAnswer } from '../../router/remote/ask-engines.ts';
 import type { Measured, MetricWindow } from '../../telemetry/tasks.ts';
 import type { ObservabilityAnswers } from './answers.ts';
 import type { AlertsMeasurePayload } from './payloads.ts';
@@ -21,7 +22,7 @@ export function measureElsewhere(router: Pick<RouterPort, 'others'>) {
     };
     const answers = await router.others.askEngines(ALERTS_MEASURE, Payload.ofText(rawJson(payload)));
     return (answers?.parts ?? []).flatMap(({ json }) => {
-      const answer = parseRawJson(asRawJson(bytesToByteString(json)));
+      const answer = parseAnswer(json);
       return isMeasuredAnswer(answer) ? answer.measured : [];
     });
   };

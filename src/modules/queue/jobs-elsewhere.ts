@@ -2,17 +2,17 @@
 
 import type { ShownJob } from '../../console/api/builtin-answers.ts';
 import { isShownJob } from '../../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterPort } from '../../router/port.ts';
-import type { AnswersOfEngines } from '../../router/remote/ask-engines.ts';
+import { type AnswersOfEngines, parseAnswer } from '../../router/remote/ask-engines.ts';
 
 type Port = Pick<RouterPort, 'others'>;
 
 /** `undefined`: no other engine has anything to add. */
 export async function jobElsewhere(router: Port, messageReceiptId: string): Promise<ShownJob | undefined> {
   const answers = await asked(router, 'engine::queue::job', { messageReceiptId });
-  const jobs = answers.map(({ json }) => parseRawJson(asRawJson(bytesToByteString(json)))).filter(isShownJob);
+  const jobs = answers.map(({ json }) => parseAnswer(json)).filter(isShownJob);
   return jobs.find(({ progress, finished_at: endedAt }) => progress !== undefined || endedAt !== undefined) ?? jobs[0];
 }
 

@@ -65,7 +65,7 @@ export function deliverLocally(
 function requestOf(context: RouterContext, call: LocalCall, caller: LocalCaller | undefined): CallRequest {
   const { binding } = call;
   const rights = call.rights ?? rightsOfTrigger(context, call, call.functionId);
-  const onBehalfOf = judgeElsewhere(context, call, () => rights?.mayReach(call.functionId) !== false);
+  const onBehalfOf = judgeElsewhere(context, call, rights);
   return {
     functionId: call.functionId,
     data: call.payload,

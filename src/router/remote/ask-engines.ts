@@ -1,6 +1,7 @@
 // Asks other engines of the cluster what they know, for an answer about all of them. Every engine has the functions
 // that are asked.
 
+import { asRawJson, bytesToByteString, parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 import { errorLine, type Outcome } from '../calls/call.ts';
 import type { RouterContext } from '../context.ts';
@@ -48,6 +49,11 @@ async function askEngines(
   });
   await Promise.all(asked);
   return found;
+}
+
+/** The value of a result: any engine of a neighbouring version may have made it. */
+export function parseAnswer(json: Uint8Array): unknown {
+  return parseRawJson(asRawJson(bytesToByteString(json)));
 }
 
 /** The result as JSON, or the error. */

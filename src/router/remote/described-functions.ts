@@ -2,10 +2,10 @@
 // what people read is asked for when it is shown, and kept until the registration changes.
 
 import { isDescribedFunctions } from '../../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterContext, WorkerEntry } from '../context.ts';
-import { askEngine } from './ask-engines.ts';
+import { askEngine, parseAnswer } from './ask-engines.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
 /** What `engine::functions::list` answers, as far as it is read here. */
@@ -40,7 +40,7 @@ async function ask(context: RouterContext, engine: RemoteEngine, offers: Readonl
   const filter = { include_internal: true, ...(offers.size === 1 && { prefix: only }) };
   const payload = Payload.ofText(rawJson(filter));
   const { result } = await askEngine(context, engine, 'engine::functions::list', payload);
-  const answer = result && parseRawJson(asRawJson(bytesToByteString(result)));
+  const answer = result && parseAnswer(result);
   if (!isDescribedFunctions(answer)) return;
   for (const { function_id: id, description, request_format: request, response_format: response } of answer.functions) {
     const offer = offers.get(id);

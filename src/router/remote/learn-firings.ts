@@ -2,10 +2,10 @@
 // notes the time, so the others are asked when a list shows it.
 
 import { isListedFirings } from '../../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterContext } from '../context.ts';
-import { askAll } from './ask-engines.ts';
+import { askAll, parseAnswer } from './ask-engines.ts';
 import { enginesOf } from './offers.ts';
 
 const TRIGGERS_LIST = 'engine::registered-triggers::list';
@@ -31,7 +31,7 @@ export function learnFirings(context: RouterContext, functionId?: string): Promi
   const asked = askAll(context, enginesOf(context), TRIGGERS_LIST, payload);
   return asked?.then(({ parts }) => {
     for (const { engine, json } of parts) {
-      const answer = parseRawJson(asRawJson(bytesToByteString(json)));
+      const answer = parseAnswer(json);
       if (!isListedFirings(answer)) continue;
       for (const row of answer.registered_triggers) noteFiring(context, engine, row);
     }

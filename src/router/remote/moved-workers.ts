@@ -6,12 +6,12 @@
 import { equalSecrets } from '../../effects/random.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { Reattach, WorkerFrame } from '../../protocol/frames/frames.ts';
-import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { RouterContext } from '../context.ts';
 import type { Session } from '../session/session.ts';
 import { withdraw } from '../session/withdraw.ts';
-import { askEngine } from './ask-engines.ts';
+import { askEngine, parseAnswer } from './ask-engines.ts';
 import { allOthers } from './offers.ts';
 import type { RemoteEngine } from './remote-engine.ts';
 
@@ -81,12 +81,8 @@ export function replaceMoved(context: RouterContext, workerId: string, token: st
 }
 
 function readWithdrawn(json: Uint8Array): string[] | undefined {
-  const answer = parseRawJson(rawTextOf(json));
+  const answer = parseAnswer(json);
   if (typeof answer !== 'object' || answer === null || !('functions' in answer)) return undefined;
   const { functions } = answer;
   return Array.isArray(functions) ? functions.filter((id) => typeof id === 'string') : undefined;
-}
-
-function rawTextOf(json: Uint8Array): RawJson {
-  return asRawJson(Buffer.from(json).toString('latin1'));
 }

@@ -2,11 +2,11 @@
 // all engines, so their verdicts are known everywhere; a worker provides its type on one engine alone.
 
 import { isJudgedAnswer } from '../../generated/cluster-values.ts';
-import { asRawJson, bytesToByteString, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
-import { askEngine } from './ask-engines.ts';
+import { askEngine, parseAnswer } from './ask-engines.ts';
 import type { RemoteOwner } from './remote-owner.ts';
 
 export const TRIGGERS_JUDGED = 'engine::triggers::judged';
@@ -30,7 +30,7 @@ export function reportVerdict(
   const { state, error: reason } = binding;
   const report = async (): Promise<void> => {
     const { result } = await askEngine(context, owner.engine, TRIGGERS_JUDGED, Payload.ofText(verdict));
-    const answer = result && parseRawJson(asRawJson(bytesToByteString(result)));
+    const answer = result && parseAnswer(result);
     const isKnown = isJudgedAnswer(answer) && answer.known;
     const isLast =
       context.triggers.binding(binding.id) === binding && binding.state === state && binding.error === reason;

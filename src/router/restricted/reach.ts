@@ -86,13 +86,13 @@ export function rightsFor(owner: TriggerOwner, functionId: string): Access | und
  */
 export function judgeElsewhere(
   { remoteEngines, sessions }: RouterContext,
-  { binding, kept }: OfTrigger,
-  isAllowed: () => boolean,
+  { binding, kept, functionId }: OfTrigger & { readonly functionId: string },
+  rights: Access | undefined,
 ): OwnerElsewhere | undefined {
   const owner = binding?.owner;
   if (kept === undefined) return owner instanceof RemoteOwner && owner.access !== undefined ? owner : undefined;
   const { workerId } = kept;
-  if (remoteEngines.size === 0 || sessions.has(workerId) || isAllowed()) return undefined;
+  if (remoteEngines.size === 0 || sessions.has(workerId) || rights?.mayReach(functionId) !== false) return undefined;
   const engine = [...remoteEngines].find(({ restrictedOwners }) => restrictedOwners.has(workerId));
   return engine && { engine, workerId };
 }
