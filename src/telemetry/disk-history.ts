@@ -39,7 +39,7 @@ export class DiskHistory {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = await lockDirectory(folder);
     const location = { kind: 'directory', folder, reserveBytes: undefined, anyFileSystem } as const;
-    const opened = openStore({ location, newEpoch: context.token(), checksRecords: false });
+    const opened = openStore({ location, newEpoch: context.token(), checksRecords: false, journal: 'none' });
     if (!opened.ok) {
       lock.release();
       throw new Error(opened.message);

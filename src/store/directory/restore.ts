@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chmod, copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemRandom } from '../../effects/random.ts';
+import { readJournalState, recoverJournal } from '../journal/recovery.ts';
 import { LmdbStore } from '../kv/kv-lmdb.ts';
 import { DamagedFile } from '../kv/lmdb-file.ts';
 import { writeEpoch } from '../kv/open-store.ts';
@@ -35,6 +36,8 @@ export async function openSources(folders: readonly string[], lock: typeof lockD
       checkStoreFile(file);
       const store = new LmdbStore({ folder });
       stores.push(store);
+      const journal = store.read(readJournalState);
+      if (journal !== undefined) recoverJournal(store, folder, journal);
       list.push({ folder, copyTo: (target) => store.copyTo(target) });
     }
     return { list, close };

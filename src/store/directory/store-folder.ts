@@ -6,28 +6,36 @@ import { existsSync, readFileSync, realpathSync, statfsSync, writeFileSync } fro
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** The format of the directory as a whole. A newer one is refused; code to convert an older one does not exist yet. */
-export const STORE_FORMAT = 1;
+/** The format of the directory as a whole. A newer one is refused. Format 1 had no journal, and is read as it is. */
+export const STORE_FORMAT = 2;
 /** Holds the format outside the store, so that a store that lost its data file is not taken for a new one (R5). */
 export const FORMAT_FILE = 'svc-store';
 export const DATA_FILE = 'data.mdb';
 export const LOCK_FILE = 'lock.mdb';
 
-/** `closedAt`: the last transaction, if no other can follow. */
-export function markFolder(folder: string, closedAt?: number): void {
+export interface FolderMark {
+  /** The last transaction, if no other can follow. */
+  readonly closedAt?: number | undefined;
+  /** Changes that the data file lacks are in the journal. */
+  readonly hasJournal?: boolean;
+}
+
+export function markFolder(folder: string, { closedAt, hasJournal = false }: FolderMark = {}): void {
   const text = `This folder is a store of svc, format ${STORE_FORMAT}. Copy it with svc backup, never file by file.\n`;
   const closed = closedAt === undefined ? '' : `${CLOSED_AT}${closedAt}\n`;
-  writeFileSync(join(folder, FORMAT_FILE), text + closed, { mode: 0o600, flush: true });
+  const journal = hasJournal ? HAS_JOURNAL : '';
+  writeFileSync(join(folder, FORMAT_FILE), text + journal + closed, { mode: 0o600, flush: true });
 }
 
 const CLOSED_AT = 'Closed at transaction ';
+const HAS_JOURNAL = 'Its newest changes are in its journal.\n';
 
-/** The last transaction at the time when the store was closed. */
-export function readMark(folder: string): number | undefined {
+export function readMark(folder: string): FolderMark {
   const file = join(folder, FORMAT_FILE);
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const at = text.indexOf(CLOSED_AT);
-  return at < 0 ? undefined : Number.parseInt(text.slice(at + CLOSED_AT.length), 10);
+  const closedAt = at < 0 ? undefined : Number.parseInt(text.slice(at + CLOSED_AT.length), 10);
+  return { closedAt, hasJournal: text.includes(HAS_JOURNAL) };
 }
 
 /**

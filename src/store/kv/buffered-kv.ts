@@ -1,15 +1,10 @@
 // The map as one command sees it: the store, overlaid with the changes of the command. Nothing reaches the store before
 // `apply`, so a command that throws changes nothing (contract of `StoreCommand`).
 
+import { byteText } from './kept-bytes.ts';
 import type { Kv, KvEntry, RangeOptions } from './kv.ts';
+import { bare, type Change, merged, sliced } from './merge.ts';
 import { DamagedRecord } from './record.ts';
-
-interface Change {
-  readonly key: Uint8Array;
-  /** `undefined`: removed. */
-  readonly value: Uint8Array | undefined;
-  readonly writtenMs?: number | undefined;
-}
 
 /** Most commands change one or two keys: searching so few is cheaper than converting keys to text. */
 const FEW = 8;
@@ -58,14 +53,16 @@ export class BufferedKv implements Kv {
   range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
     if (this.#changes.length === 0) return this.#below.range(start, end, options);
     const { isReverse = false } = options;
-    return this.#merged(this.#below.range(start, end, { isReverse }), this.#changesWithin(start, end), options);
+    const below = this.#below.range(start, end, { isReverse });
+    return sliced(merged(below, this.#changesWithin(start, end, isReverse), isReverse), options);
   }
 
   *keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
     if (this.#changes.length === 0) return yield* this.#below.keys(start, end, options);
     const { isReverse = false } = options;
     const below = bare(this.#below.keys(start, end, { isReverse }));
-    for (const { key } of this.#merged(below, this.#changesWithin(start, end), options)) yield key;
+    const entries = merged(below, this.#changesWithin(start, end, isReverse), isReverse);
+    for (const { key } of sliced(entries, options)) yield key;
   }
 
   apply(): void {
@@ -88,13 +85,13 @@ export class BufferedKv implements Kv {
       return;
     }
     const count = this.#changes.push(change);
-    if (this.#indexes !== undefined) this.#indexes.set(keyText(change.key), count - 1);
-    else if (count > FEW) this.#indexes = new Map(this.#changes.map(({ key }, index) => [keyText(key), index]));
+    if (this.#indexes !== undefined) this.#indexes.set(byteText(change.key), count - 1);
+    else if (count > FEW) this.#indexes = new Map(this.#changes.map(({ key }, index) => [byteText(key), index]));
   }
 
   /** -1: the command has not changed it. */
   #find(key: Uint8Array): number {
-    if (this.#indexes !== undefined) return this.#indexes.get(keyText(key)) ?? -1;
+    if (this.#indexes !== undefined) return this.#indexes.get(byteText(key)) ?? -1;
     for (let at = this.#changes.length - 1; at >= 0; at--) {
       const change = this.#changes[at];
       if (change !== undefined && isSame(change.key, key)) return at;
@@ -102,50 +99,12 @@ export class BufferedKv implements Kv {
     return -1;
   }
 
-  /** Merges both in key order; of two entries with one key the command's own is used. */
-  *#merged(below: Iterable<KvEntry>, changes: Change[], options: RangeOptions): Iterable<KvEntry> {
-    const { limit = Number.POSITIVE_INFINITY, offset = 0, isReverse = false } = options;
+  #changesWithin(start: Uint8Array, end: Uint8Array, isReverse: boolean): Change[] {
     const direction = isReverse ? -1 : 1;
-    const own = changes.sort((one, other) => direction * Buffer.compare(one.key, other.key));
-    let index = -offset;
-    for (const entry of merge(below, own, direction)) {
-      if (index >= limit) return;
-      if (index++ >= 0) yield entry;
-    }
+    return this.#changes
+      .filter(({ key }) => Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0)
+      .sort((one, other) => direction * Buffer.compare(one.key, other.key));
   }
-
-  #changesWithin(start: Uint8Array, end: Uint8Array): Change[] {
-    return this.#changes.filter(({ key }) => Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0);
-  }
-}
-
-const NOTHING = Buffer.alloc(0);
-
-function* bare(keys: Iterable<Uint8Array>): Iterable<KvEntry> {
-  for (const key of keys) yield { key, value: NOTHING };
-}
-
-function* merge(below: Iterable<KvEntry>, own: readonly Change[], direction: number): Iterable<KvEntry> {
-  let next = 0;
-  for (const entry of below) {
-    for (; next < own.length; next++) {
-      const change = own[next];
-      if (change === undefined || direction * Buffer.compare(change.key, entry.key) >= 0) break;
-      yield* entryOf(change);
-    }
-    const change = own[next];
-    if (change === undefined || Buffer.compare(change.key, entry.key) !== 0) {
-      yield entry;
-      continue;
-    }
-    next++;
-    yield* entryOf(change);
-  }
-  for (const change of own.slice(next)) yield* entryOf(change);
-}
-
-function entryOf({ key, value, writtenMs }: Change): KvEntry[] {
-  return value === undefined ? [] : [{ key, value, writtenMs }];
 }
 
 /** Compares from the end, because keys of one owner begin alike. */
@@ -153,9 +112,4 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false;
   for (let at = one.length - 1; at >= 0; at--) if (one[at] !== other[at]) return false;
   return true;
-}
-
-function keyText(key: Uint8Array): string {
-  const bytes = Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.length);
-  return bytes.toString('latin1');
 }

@@ -19,6 +19,9 @@ const GIB = 1024 ** 3;
 /** Address space, not memory (D6). */
 export const MAP_BYTES = 64 * GIB;
 
+/** The library's limit with pages of 4 KiB. */
+export const KEY_BYTES_MAX = 1_978;
+
 export interface LmdbOptions {
   readonly folder: string;
   readonly mapBytes?: number;
@@ -44,7 +47,7 @@ export class LmdbStore implements KvStore {
     this.#map = new LmdbMap(this.#db);
   }
 
-  read<T>(work: (kv: KvReader) => T): T {
+  read<T>(work: (kv: DiskReader) => T): T {
     this.#db.resetReadTxn();
     try {
       return work(this.#map);
@@ -54,7 +57,7 @@ export class LmdbStore implements KvStore {
     }
   }
 
-  write<T>(work: (kv: Kv) => T): T {
+  write<T>(work: (kv: DiskKv) => T): T {
     try {
       return wholeStep(() => this.#db.transactionSync(() => work(this.#map)));
     } catch (error) {
@@ -78,7 +81,17 @@ export class LmdbStore implements KvStore {
   }
 }
 
-class LmdbMap implements Kv {
+/** With what the journal needs: it holds records as they lie on the disk. */
+export interface DiskKv extends Kv, DiskReader {
+  putRecord(key: Uint8Array, record: Buffer): void;
+}
+
+export interface DiskReader extends KvReader {
+  /** Does not read the record. */
+  has(key: Uint8Array): boolean;
+}
+
+class LmdbMap implements DiskKv {
   readonly #db: RootDatabase<Buffer, Buffer>;
 
   constructor(db: RootDatabase<Buffer, Buffer>) {
@@ -109,7 +122,15 @@ class LmdbMap implements Kv {
   }
 
   put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
-    this.#db.putSync(asBuffer(key), sealRecord(key, value, writtenMs));
+    this.putRecord(key, sealRecord(key, value, writtenMs));
+  }
+
+  putRecord(key: Uint8Array, record: Buffer): void {
+    this.#db.putSync(asBuffer(key), record);
+  }
+
+  has(key: Uint8Array): boolean {
+    return this.#db.doesExist(asBuffer(key));
   }
 
   remove(key: Uint8Array): boolean {

@@ -1,16 +1,16 @@
 // A store that is lost when the engine ends: for `store_method: in_memory`.
 
 import BTreeModule from 'sorted-btree';
+import { bufferOf, byteText, type KeptBytes, keptBytes } from './kept-bytes.ts';
 import type { Kv, KvEntry, KvReader, KvStore, RangeOptions } from './kv.ts';
 
 // The package is CommonJS: its class is the default of its default.
 const { default: BTree } = BTreeModule;
 
-/** Small values are strings of one character a byte. */
-type StoredBytes = Buffer | string | TimedValue;
+type StoredBytes = KeptBytes | TimedValue;
 
 interface TimedValue {
-  readonly bytes: Buffer | string;
+  readonly bytes: KeptBytes;
   readonly writtenMs: number;
 }
 
@@ -75,7 +75,7 @@ export class MemoryKv implements Kv {
 
   put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
     // The value is a view of a batch that other commands share.
-    const bytes = isPooled(value.length) ? byteText(value) : Buffer.from(value);
+    const bytes = keptBytes(value);
     this.#entries.set(byteText(key), writtenMs === undefined ? bytes : { bytes, writtenMs });
   }
 
@@ -84,17 +84,8 @@ export class MemoryKv implements Kv {
   }
 }
 
-/**
- * Smaller buffers are cut from a pool of the whole thread: keeping one of a few bytes would keep the whole block of the
- * pool. A thread may set its pool size after this file was loaded.
- */
-function isPooled(bytes: number): boolean {
-  return bytes < Buffer.poolSize >>> 1;
-}
-
 function bytesIn(stored: StoredBytes): Buffer {
-  const bytes = isTimed(stored) ? stored.bytes : stored;
-  return typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+  return bufferOf(isTimed(stored) ? stored.bytes : stored);
 }
 
 function writtenMsIn(stored: StoredBytes): number | undefined {
@@ -103,11 +94,6 @@ function writtenMsIn(stored: StoredBytes): number | undefined {
 
 function isTimed(stored: StoredBytes): stored is TimedValue {
   return typeof stored !== 'string' && !Buffer.isBuffer(stored);
-}
-
-/** One character a byte. */
-function byteText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
 function compare(one: string, other: string): number {

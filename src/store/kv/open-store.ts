@@ -11,6 +11,15 @@ import {
   readMark,
   STORE_FORMAT,
 } from '../directory/store-folder.ts';
+import { hasJournal } from '../journal/journal.ts';
+import { JournaledStore, type JournalLimits } from '../journal/journaled-store.ts';
+import {
+  type JournalState,
+  newJournal,
+  readJournalState,
+  recoverJournal,
+  writeJournalState,
+} from '../journal/recovery.ts';
 import type { StoreLocation, StoreOpening } from '../thread/messages.ts';
 import { type DiskSpace, FileSystemSpace, UNLIMITED_SPACE } from './disk-space.ts';
 import { joinKey, SPACE } from './keys.ts';
@@ -25,8 +34,8 @@ export type OpenResult = OpenedStore | { readonly ok: false; readonly message: s
 export interface OpenedStore {
   readonly ok: true;
   readonly store: KvStore;
-  /** The same store if it lies on a disk. */
-  readonly disk: LmdbStore | undefined;
+  /** The same store if it lies on a disk and has a journal. */
+  readonly disk: JournaledStore | undefined;
   readonly epoch: string;
   readonly space: DiskSpace;
   close(): void;
@@ -35,15 +44,18 @@ export interface OpenedStore {
 export type OpenOptions = Pick<StoreOpening, 'location' | 'newEpoch'> & {
   /** False: a damaged record is found when it is read. */
   readonly checksRecords?: boolean;
+  /** `none`: each transaction goes to the tree at once. For few and large ones. */
+  readonly journal?: Partial<JournalLimits> | 'none';
 };
 
-export function openStore({ location, newEpoch, checksRecords = true }: OpenOptions): OpenResult {
+export function openStore(options: OpenOptions): OpenResult {
+  const { location, newEpoch } = options;
   if (location.kind === 'memory') {
     const store = new MemoryStore();
     return { ok: true, store, disk: undefined, epoch: newEpoch, space: UNLIMITED_SPACE, close: () => store.close() };
   }
   try {
-    return openDirectory(location, newEpoch, checksRecords);
+    return openDirectory(location, options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return refuse(location, `cannot be opened: ${reason}`);
@@ -52,7 +64,8 @@ export function openStore({ location, newEpoch, checksRecords = true }: OpenOpti
 
 type DirectoryLocation = StoreLocation & { kind: 'directory' };
 
-function openDirectory(location: DirectoryLocation, newEpoch: string, checksRecords: boolean): OpenResult {
+function openDirectory(location: DirectoryLocation, options: OpenOptions): OpenResult {
+  const { newEpoch, checksRecords = true, journal: limits = {} } = options;
   const { folder } = location;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
@@ -60,25 +73,43 @@ function openDirectory(location: DirectoryLocation, newEpoch: string, checksReco
   if (fileSystem !== undefined) return refuse(location, fileSystem);
   const offence = filesOffence(folder, checksRecords);
   if (offence !== undefined) return refuse(location, offence);
-  const disk = new LmdbStore({ folder });
-  const identity = readIdentity(disk);
-  const identityOffence = offenceOf(identity, folder);
-  if (identityOffence !== undefined) {
-    disk.close();
-    return refuse(location, identityOffence);
+  const tree = new LmdbStore({ folder });
+  try {
+    const identity = readIdentity(tree);
+    const identityOffence = offenceOf(identity, folder);
+    if (identityOffence !== undefined) {
+      tree.close();
+      return refuse(location, identityOffence);
+    }
+    const { epoch = newEpoch } = identity;
+    const journal = recoverJournal(tree, folder, identity.journal ?? newJournal());
+    tree.clearStaleReaders();
+    if (identity.epoch === undefined || identity.journal === undefined) writeIdentity(tree, epoch, journal);
+    const store = limits === 'none' ? tree : new JournaledStore(tree, folder, journal, limits);
+    // From here on a crash may leave any transaction as the last one.
+    markFolder(folder, { hasJournal: limits !== 'none' });
+    for (const file of [DATA_FILE, LOCK_FILE]) chmodSync(join(folder, file), 0o600);
+    const space = spaceFor(store, new FileSystemSpace(join(folder, DATA_FILE), location.reserveBytes));
+    const close = (): void => {
+      store.close();
+      markFolder(folder, { closedAt: lastTransaction(join(folder, DATA_FILE)) });
+    };
+    return { ok: true, store, disk: store instanceof JournaledStore ? store : undefined, epoch, space, close };
+  } catch (error) {
+    tree.close();
+    if (error instanceof DamagedFile) return refuse(location, `is damaged: ${error.message}`);
+    throw error;
   }
-  disk.clearStaleReaders();
-  if (identity.epoch === undefined) writeEpoch(disk, newEpoch);
-  // From here on a crash may leave any transaction as the last one.
-  markFolder(folder);
-  for (const file of [DATA_FILE, LOCK_FILE]) chmodSync(join(folder, file), 0o600);
-  const epoch = identity.epoch ?? newEpoch;
-  const space = new FileSystemSpace(join(folder, DATA_FILE), location.reserveBytes);
-  const close = (): void => {
-    disk.close();
-    markFolder(folder, lastTransaction(join(folder, DATA_FILE)));
+}
+
+function spaceFor(store: LmdbStore | JournaledStore, space: DiskSpace): DiskSpace {
+  if (!(store instanceof JournaledStore)) return space;
+  return {
+    left: (bytes, commands) => {
+      const { bytes: pendingBytes, changes } = store.pending;
+      return space.left(bytes + pendingBytes, commands + changes);
+    },
   };
-  return { ok: true, store: disk, disk, epoch, space, close };
 }
 
 /** Checks the files before the library opens them. */
@@ -91,10 +122,11 @@ function filesOffence(folder: string, checksRecords: boolean): string | undefine
   if (bytes === 0) return undefined;
   try {
     const { transaction } = checkStoreFile(data, { checksRecords });
-    const closedAt = readMark(folder);
+    const mark = readMark(folder);
+    if (mark.hasJournal && !hasJournal(folder)) return 'is damaged: its journal is missing';
     // With a head that lost its number, the library would silently continue from the transaction before.
-    if (closedAt === undefined || closedAt === transaction) return undefined;
-    return `is damaged: it was closed at transaction ${closedAt} and is now at ${transaction}`;
+    if (mark.closedAt === undefined || mark.closedAt === transaction) return undefined;
+    return `is damaged: it was closed at transaction ${mark.closedAt} and is now at ${transaction}`;
   } catch (error) {
     if (error instanceof DamagedFile) return `is damaged: ${error.message}`;
     throw error;
@@ -104,6 +136,7 @@ function filesOffence(folder: string, checksRecords: boolean): string | undefine
 interface StoreIdentity {
   readonly format: string | undefined;
   readonly epoch: string | undefined;
+  readonly journal: JournalState | undefined;
   readonly isEmpty: boolean;
 }
 
@@ -114,6 +147,7 @@ function readIdentity(disk: LmdbStore): StoreIdentity {
   return disk.read((kv) => ({
     format: kv.get(FORMAT_KEY)?.toString(),
     epoch: kv.get(EPOCH_KEY)?.toString(),
+    journal: readJournalState(kv),
     isEmpty: [...kv.range(Buffer.of(0), Buffer.of(0xff), { limit: 1 })].length === 0,
   }));
 }
@@ -128,11 +162,20 @@ function offenceOf({ format, epoch, isEmpty }: StoreIdentity, folder: string): s
 }
 
 /** A new name for this incarnation: clients that know the old one take a fresh snapshot (T4). */
-export function writeEpoch(disk: LmdbStore, epoch: string): void {
-  disk.write((kv: Kv) => {
-    kv.put(FORMAT_KEY, Buffer.from(String(STORE_FORMAT)));
-    kv.put(EPOCH_KEY, Buffer.from(epoch));
+export function writeEpoch(tree: LmdbStore, epoch: string): void {
+  tree.write((kv) => putEpoch(kv, epoch));
+}
+
+function writeIdentity(tree: LmdbStore, epoch: string, journal: JournalState): void {
+  tree.write((kv) => {
+    putEpoch(kv, epoch);
+    writeJournalState(kv, journal);
   });
+}
+
+function putEpoch(kv: Kv, epoch: string): void {
+  kv.put(FORMAT_KEY, Buffer.from(String(STORE_FORMAT)));
+  kv.put(EPOCH_KEY, Buffer.from(epoch));
 }
 
 function refuse({ folder }: DirectoryLocation, reason: string): { readonly ok: false; readonly message: string } {

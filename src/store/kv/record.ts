@@ -62,6 +62,11 @@ export function copyOfRecord(key: Uint8Array, record: Buffer): Buffer {
   return valueIn(summed, record);
 }
 
+/** The value of a record that this process sealed: a view of it. */
+export function valueOfOwn(record: Buffer): Buffer {
+  return valueIn(record.subarray(0, record.length - RECORD_OVERHEAD_BYTES), record);
+}
+
 /** When an intact record was written, if that is kept. */
 export function writtenMsOf(record: Buffer): number | undefined {
   if (!isTimed(record)) return undefined;

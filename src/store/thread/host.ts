@@ -27,6 +27,7 @@ export class StoreHost {
       }
       case 'clearReaders':
         this.#opened?.disk?.clearStaleReaders();
+        this.#opened?.disk?.settle();
         return DONE;
       case 'copy':
         return await this.#copy(task.folder);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { DATA_FILE, markFolder } from '../../../src/store/directory/store-folder.ts';
+import { JOURNAL_FILES } from '../../../src/store/journal/journal.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
 import { directory } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
@@ -35,11 +36,11 @@ test.skipIf(isSkipped('fault 6', tracingRefusal()))(
     const place = join(folder.path, 'after');
     for (let cut = 1; cut <= CUTS; cut++) {
       const at = random.between(opened + 1, events.length);
-      const { bytes, acknowledged } = imageAfter(events, at, random);
+      const { files, acknowledged } = imageAfter(events, at, random);
       rmSync(place, { recursive: true, force: true });
       mkdirSync(place);
-      writeFileSync(join(place, DATA_FILE), bytes);
-      markFolder(place);
+      for (const [name, bytes] of files) writeFileSync(join(place, name), bytes);
+      markFolder(place, { hasJournal: true });
       const { last, wrong } = readStore(place, seed);
       line.figure = `opened=${cut},lost=${Math.max(0, acknowledged - last)}`;
       expect(last, `cut after ${at} of ${events.length} calls`).toBeGreaterThanOrEqual(acknowledged);
@@ -50,7 +51,7 @@ test.skipIf(isSkipped('fault 6', tracingRefusal()))(
   },
 );
 
-/** Every call on the data file, from the first on, and what was acknowledged between them. */
+/** Every call on the data file and the journal, from the first on, and what was acknowledged between them. */
 async function record(store: string, seed: number) {
   mkdirSync(store);
   const trace = `${store}.trace`;
@@ -58,7 +59,7 @@ async function record(store: string, seed: number) {
   const options = ['-f', '-y', '-xx', '-s', '2000000', '-e', CALLS, '-e', 'signal=none', '-o', trace];
   // It ends itself by a signal, which strace passes on.
   await new Promise((resolve) => execFile('strace', [...options, ...program], resolve));
-  return readTrace(readFileSync(trace, 'utf8'), join(store, DATA_FILE));
+  return readTrace(readFileSync(trace, 'utf8'), store, [DATA_FILE, ...JOURNAL_FILES]);
 }
 
 /** The last transaction in the store, and the names whose value does not match it. */

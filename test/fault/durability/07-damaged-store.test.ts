@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_FILE, FORMAT_FILE } from '../../../src/store/directory/store-folder.ts';
 import { joinKey, SPACE } from '../../../src/store/kv/keys.ts';
-import type { LmdbStore } from '../../../src/store/kv/kv-lmdb.ts';
+import type { Kv, KvStore } from '../../../src/store/kv/kv.ts';
 import { openStore } from '../../../src/store/kv/open-store.ts';
 import { directory } from '../../support/engine/running-store.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
@@ -88,11 +88,7 @@ function fillStore(folder: string): Map<string, Buffer> {
   return values;
 }
 
-function changeSome(
-  kv: Parameters<Parameters<LmdbStore['write']>[0]>[0],
-  values: Map<string, Buffer>,
-  random: SeededRandom,
-) {
+function changeSome(kv: Kv, values: Map<string, Buffer>, random: SeededRandom) {
   for (let change = random.between(1, 200); change > 0; change--) {
     const name = `${random.below(500)}-${'k'.repeat(random.below(60))}`;
     if (random.chance(35)) {
@@ -107,7 +103,7 @@ function changeSome(
 }
 
 /** Names whose value is not what was written. A record that is reported as damaged is right. */
-function readAll(store: Pick<LmdbStore, 'read'>, values: ReadonlyMap<string, Buffer>): string[] {
+function readAll(store: Pick<KvStore, 'read'>, values: ReadonlyMap<string, Buffer>): string[] {
   const isRight = (name: string, value: Buffer): boolean => {
     const found = store.read((kv) => kv.get(keyOf(name)));
     return found !== undefined && value.equals(found);

@@ -37,6 +37,11 @@ test.each<[string, EnqueueFields]>([
       await using worker = await RawWorker.connect(engine.url);
       await worker.call('engine::queue::pause', { queue: 'default' });
       for (const data of ['first', BAD, 'last']) await receiptOf(enqueue(worker, 'job', data, fields));
+    }
+    {
+      // Its start has brought the records into the data file.
+      await using engine = await startQueueEngine({ folder: folder.path });
+      await using worker = await RawWorker.connect(engine.url);
       damage(join(folder.path, DATA_FILE));
       await worker.serve('job', (data) => done.push(data));
       await worker.call('engine::queue::resume', { queue: 'default' });
@@ -71,6 +76,10 @@ test('[D9] [R5] [Q10] [fault 7] A dead letter that becomes damaged is set aside 
     });
     for (const data of ['first', BAD, 'last']) await receiptOf(enqueue(worker, 'job', data, { queue: 'once' }));
     await waitFor('all are dead', async () => (await statsOf(worker, 'once')).dlq_depth === 3);
+  }
+  {
+    await using engine = await startQueueEngine(yaml);
+    await using worker = await RawWorker.connect(engine.url);
     damage(join(folder.path, DATA_FILE));
     expect(await deadPayloads(worker)).toEqual(['last', 'first']);
     await waitFor('the damaged record is reported', () => engine.counters.get('store.damaged_records') > 0);

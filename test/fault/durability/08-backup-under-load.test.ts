@@ -81,7 +81,7 @@ test('[D8] [fault 8] Without an engine the command makes the copy itself', { tim
   const { code, stdout } = await runSvc(['backup', 'copy', '--json'], { cwd: folder.path });
   line.figure = `exit code=${code}`;
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ stores: [{ entries: 4 }] });
+  expect(JSON.parse(stdout)).toMatchObject({ stores: [{ entries: 5 }] });
   expect(existsSync(join(folder.path, 'copy', 'svc-backup.json'))).toBe(true);
 });
 

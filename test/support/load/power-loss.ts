@@ -1,6 +1,7 @@
 // The content of a disk after a power cut, computed from the system calls of a program: synced data is there, and data
 // that was only written is there or not, sector by sector, at random.
 
+import { join } from 'node:path';
 import { joinKey, SPACE } from '../../../src/store/kv/keys.ts';
 import { SeededRandom } from '../random/seeded-random.ts';
 
@@ -31,15 +32,28 @@ export function stateAfter(count: number, seed: number): Map<string, Buffer> {
   return state;
 }
 
+/** `file`: its name within the folder. */
 export type DiskEvent =
-  | { readonly kind: 'write'; readonly at: number; readonly bytes: Buffer; readonly isSynced: boolean }
-  | { readonly kind: 'sync' }
+  | DiskWrite
+  | { readonly kind: 'create'; readonly file: string }
+  | { readonly kind: 'sync'; readonly file: string }
   | { readonly kind: 'done'; readonly number: number };
 
-/** Reads what `strace -f -y -xx` wrote of that file, and of what the program said. In the order in which calls ended. */
-export function readTrace(text: string, file: string): DiskEvent[] {
+interface DiskWrite {
+  readonly kind: 'write';
+  readonly file: string;
+  readonly at: number;
+  readonly bytes: Buffer;
+  readonly isSynced: boolean;
+}
+
+/**
+ * Reads what `strace -f -y -xx` wrote of the files with these names in that folder, and of what the program said. In
+ * the order in which calls ended.
+ */
+export function readTrace(text: string, folder: string, names: readonly string[]): DiskEvent[] {
   const unfinished = new Map<string, string>();
-  const reader = new CallReader(file);
+  const reader = new CallReader(folder, names);
   return text.split('\n').flatMap((line) => {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/s.exec(line) ?? [];
     if (rest.endsWith('<unfinished ...>')) {
@@ -52,14 +66,15 @@ export function readTrace(text: string, file: string): DiskEvent[] {
 }
 
 class CallReader {
-  readonly #file: string;
+  /** Paths of the files, and their names. */
+  readonly #files: ReadonlyMap<string, string>;
   /** Descriptors whose every write is on the disk when it returns. */
   readonly #synced = new Set<string>();
   /** Where the next plain write of a descriptor goes. */
   readonly #places = new Map<string, number>();
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(folder: string, names: readonly string[]) {
+    this.#files = new Map(names.map((name) => [join(folder, name), name]));
   }
 
   read(call: string): DiskEvent[] {
@@ -69,12 +84,13 @@ class CallReader {
       const number = /^done (\d+)/.exec(unhex(rest).toString())?.[1];
       return number === undefined ? [] : [{ kind: 'done', number: Number(number) }];
     }
-    if (pathIn(path) !== this.#file) return [];
+    const file = this.#files.get(pathIn(path));
+    if (file === undefined) return [];
     const result = Number(/\)\s+= (\d+)$/.exec(call)?.[1]);
     switch (name) {
       case 'fdatasync':
       case 'fsync':
-        return [{ kind: 'sync' }];
+        return [{ kind: 'sync', file }];
       case 'lseek':
         this.#places.set(fd, result);
         return [];
@@ -82,12 +98,12 @@ class CallReader {
       case 'writev': {
         const at = this.#places.get(fd) ?? 0;
         this.#places.set(fd, at + result);
-        return [this.#written(fd, at, rest, result)];
+        return [this.#written(file, fd, at, rest, result)];
       }
       case 'pwrite64':
       case 'pwritev':
         // The place is the last argument.
-        return [this.#written(fd, Number(/, (\d+)\)\s+= \d+$/.exec(call)?.[1]), rest, result)];
+        return [this.#written(file, fd, Number(/, (\d+)\)\s+= \d+$/.exec(call)?.[1]), rest, result)];
       default:
         throw new Error(`A call that is not understood: ${call.slice(0, 200)}`);
     }
@@ -96,16 +112,17 @@ class CallReader {
   #open(call: string): DiskEvent[] {
     const [, fd = '', path = ''] = /= (\d+)<([^>]*)>$/.exec(call) ?? [];
     this.#places.delete(fd);
-    if (pathIn(path) === this.#file && /O_D?SYNC/.test(call)) this.#synced.add(fd);
+    const file = this.#files.get(pathIn(path));
+    if (file !== undefined && /O_D?SYNC/.test(call)) this.#synced.add(fd);
     else this.#synced.delete(fd);
-    return [];
+    return file !== undefined && call.includes('O_CREAT') ? [{ kind: 'create', file }] : [];
   }
 
-  #written(fd: string, at: number, strings: string, length: number): DiskEvent {
+  #written(file: string, fd: string, at: number, strings: string, length: number): DiskEvent {
     const bytes = unhex(strings);
     if (bytes.length !== length || !Number.isInteger(at))
       throw new Error(`A write of ${length} bytes is not understood`);
-    return { kind: 'write', at, bytes, isSynced: this.#synced.has(fd) };
+    return { kind: 'write', file, at, bytes, isSynced: this.#synced.has(fd) };
   }
 }
 
@@ -122,23 +139,32 @@ function unhex(text: string): Buffer {
 }
 
 export interface Image {
-  readonly bytes: Buffer;
+  /** By name. */
+  readonly files: ReadonlyMap<string, Buffer>;
   /** The newest transaction that had been acknowledged. */
   readonly acknowledged: number;
 }
 
-/** The file as it is found when the power went after so many events. */
+/** The files as they are found when the power went after so many events. */
 export function imageAfter(events: readonly DiskEvent[], count: number, random: SeededRandom): Image {
   const past = events.slice(0, count);
-  const lastSync = past.findLastIndex(({ kind }) => kind === 'sync');
-  const writes = past.flatMap((event, index) => (event.kind === 'write' ? [{ ...event, index }] : []));
+  const created = past.flatMap((event) => (event.kind === 'create' ? [event.file] : []));
+  const files = new Map(created.map((file) => [file, imageOf(past, file, random)]));
+  const done = past.flatMap((event) => (event.kind === 'done' ? [event.number] : []));
+  return { files, acknowledged: done.at(-1) ?? 0 };
+}
+
+function imageOf(past: readonly DiskEvent[], file: string, random: SeededRandom): Buffer {
+  const lastSync = past.findLastIndex((event) => event.kind === 'sync' && event.file === file);
+  const writes = past.flatMap((event, index) =>
+    event.kind === 'write' && event.file === file ? [{ ...event, index }] : [],
+  );
   const bytes = Buffer.alloc(Math.max(0, ...writes.map(({ at, bytes: { length } }) => at + length)));
   for (const { at, bytes: written, index, isSynced } of writes) {
     if (isSynced || index < lastSync) written.copy(bytes, at);
     else copySome(written, bytes, at, random);
   }
-  const done = past.flatMap((event) => (event.kind === 'done' ? [event.number] : []));
-  return { bytes, acknowledged: done.at(-1) ?? 0 };
+  return bytes;
 }
 
 function copySome(from: Buffer, to: Buffer, at: number, random: SeededRandom): void {

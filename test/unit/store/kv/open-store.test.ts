@@ -45,11 +45,11 @@ describe('a store directory', () => {
     using folder = new TemporaryFolder();
     opened(folder.path).close();
     const store = new LmdbStore({ folder: folder.path });
-    store.write((kv) => kv.put(joinKey(SPACE.store, Buffer.from('format')), Buffer.from('2')));
+    store.write((kv) => kv.put(joinKey(SPACE.store, Buffer.from('format')), Buffer.from('3')));
     store.close();
     rmSync(join(folder.path, FORMAT_FILE));
     const before = readFileSync(join(folder.path, DATA_FILE));
-    expect(refusalOf(folder.path)).toMatch(/has format 2, newer than 1/);
+    expect(refusalOf(folder.path)).toMatch(/has format 3, newer than 2/);
     expect(readFileSync(join(folder.path, DATA_FILE)).equals(before)).toBe(true);
   });
 
