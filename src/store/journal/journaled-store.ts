@@ -37,6 +37,7 @@ const LIMITS: JournalLimits = {
   keys: 32 * 1024,
   drainedKeys: 512,
 };
+const FAILED = 'An earlier transaction of the store failed';
 const DRAINED_BYTES_MAX = 1024 * 1024;
 
 /** Changes that the tree takes over, in the order of their keys. */
@@ -75,7 +76,7 @@ export class JournaledStore implements KvStore {
   }
 
   write<T>(work: (kv: Kv) => T): T {
-    if (this.#hasFailed) throw new Error('An earlier transaction of the store failed');
+    if (this.#hasFailed) throw new Error(FAILED);
     const changes = new ChangeSet();
     const result = this.#tree.read((tree) => work(new Overlay(tree, this.#layers(), changes)));
     if (changes.size > 0) this.#commit(changes);
@@ -191,6 +192,7 @@ export class JournaledStore implements KvStore {
   }
 
   #drainAll(): void {
+    if (this.#hasFailed) throw new Error(FAILED);
     if (this.#draining === undefined && this.#recent.size === 0) return;
     this.#writeThrough(new ChangeSet());
   }
