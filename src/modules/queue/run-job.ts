@@ -9,7 +9,7 @@ import type { Collector } from '../../core/telemetry/spans/collector.ts';
 import { JOB_ENTRY } from '../../core/telemetry/spans/context.ts';
 import type { OpenSpan } from '../../core/telemetry/spans/span-rows.ts';
 import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
-import { asRawJson, parseRawJson, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
+import { asRawJson, parseRawJson, quoted, type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
 import type { Binding, Cause } from '../../router/builtin.ts';
 import type { Outcome } from '../../router/calls/call.ts';
@@ -177,8 +177,11 @@ function callFunction(
 
 /** Merges the job's metadata into the caller's (Q9). */
 function metadataOf(given: RawJson | undefined, { job, queue }: Attempt): RawJson {
-  const own = { messageReceiptId: job.id, attempt: job.attempt, queue: withoutLane(queue) };
-  if (given === undefined) return rawJson(own);
+  const name = withoutLane(queue);
+  if (given === undefined) {
+    return asRawJson(`{"messageReceiptId":"${job.id}","attempt":${job.attempt},"queue":${quoted(name)}}`);
+  }
+  const own = { messageReceiptId: job.id, attempt: job.attempt, queue: name };
   const value = parseRawJson(given);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return rawJson(isObject ? { ...value, ...own } : own);

@@ -40,6 +40,9 @@ export class BinaryFrames implements BatchVisitor {
   #message: Buffer = Buffer.alloc(0);
   readonly #wire: BinaryWire;
   #shapesAsked = 0;
+  /** A worker enqueues to the same queue again and again. */
+  #lastActionBytes: Buffer = Buffer.alloc(0);
+  #lastAction: EnqueueAction | undefined;
 
   constructor(context: RouterContext, session: Session, wire: BinaryWire, takeControl: TakeControl) {
     this.#context = context;
@@ -172,9 +175,16 @@ export class BinaryFrames implements BatchVisitor {
   }
 
   #readAction({ extraStart, extraEnd }: Readonly<CallHeader>): EnqueueAction | undefined {
-    const text = Payload.ofBytes(this.#message, extraStart + 4, extraEnd).asText();
+    const bytes = this.#message.subarray(extraStart + 4, extraEnd);
+    if (this.#lastActionBytes.equals(bytes)) return this.#lastAction;
+    const text = Payload.ofBytes(bytes, 0, bytes.length).asText();
     const action = text === undefined ? undefined : parseRawJson(text);
-    return isEnqueueAction(action) ? action : undefined;
+    if (!isEnqueueAction(action)) return undefined;
+    if (action.idempotency_key === undefined) {
+      this.#lastActionBytes = Buffer.from(bytes);
+      this.#lastAction = action;
+    }
+    return action;
   }
 
   #payload(flags: number, start: number, end: number): Payload | undefined {
