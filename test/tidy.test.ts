@@ -125,7 +125,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'hdr-histogram-js': ['src/core/telemetry/metrics/aggregate.ts', 'src/cli/commands/bench/load.ts'],
   lmdb: ['src/store/kv/kv-lmdb.ts'],
   'cron-parser': ['src/modules/cron/cron-parser.ts', 'src/console/web/pages/triggers/logic/cron-runs.ts'],
-  'sorted-btree': ['src/store/kv/kv-memory.ts'],
+  'sorted-btree': ['src/store/kv/kv-memory.ts', 'src/store/journal/change-set.ts'],
   typia: [
     'src/validators/cluster-values.ts',
     'src/validators/console-answers.ts',

@@ -1,8 +1,8 @@
 // The outcomes of finished jobs, which the store no longer has, for callers that hold a receipt (PD-38). In memory: at
 // least the last 10 000 of the last hour, or fewer if they reported large progress.
 //
-// Two generations: when the newer one is full, it takes the place of the older one. Nothing is deleted one by one, which
-// costs more than adding.
+// Two generations: when the newer one is full, it takes the place of the older one. Nothing is deleted one by one,
+// which would cost more than adding.
 
 import type { JobRow } from '../../core/queue/shapes.ts';
 import { recordBytes } from '../../core/telemetry/records/records.ts';

@@ -1,21 +1,32 @@
 // Changes that are not in the tree yet, by key. In memory; the newest change of a key replaces the one before.
 
 import { Buffer } from 'node:buffer';
+import BTreeModule from 'sorted-btree';
 import { bufferOf, byteText, type KeptBytes } from '../kv/kept-bytes.ts';
 import type { Change } from '../kv/merge.ts';
 import { valueOfOwn, writtenMsOf } from '../kv/record.ts';
 
+// The package is CommonJS: its class is the default of its default.
+const { default: BTree } = BTreeModule;
+
 /** A record as it lies on the disk; `null`: the key was removed. */
 export type Changed = KeptBytes | null;
 
+/** The keys that begin with the same two bytes: those of one kind of record (`../kv/keys.ts`). */
+interface Kind {
+  /** `undefined` until they are read in order. Most kinds never are. */
+  order: InstanceType<typeof BTree<string, undefined>> | undefined;
+  /** Not in `order` yet. Deleted keys stay in it. */
+  added: string[];
+}
+
+export const KIND_BYTES = 2;
+
 export class ChangeSet {
   readonly #records = new Map<string, Changed>();
-  /** In order. May hold keys that were deleted since, and the same key again in `#added`. */
-  #sorted: string[] = [];
-  /** Since they were sorted. */
-  #added: string[] = [];
-
+  readonly #kinds = new Map<string, Kind>();
   #bytes = 0;
+  #removals = 0;
 
   /** Of all keys and records that were set, those that were replaced included. */
   get bytes(): number {
@@ -24,6 +35,11 @@ export class ChangeSet {
 
   get size(): number {
     return this.#records.size;
+  }
+
+  /** How many keys of kinds that are read in order were set to `null`, those that were replaced included. */
+  get removals(): number {
+    return this.#removals;
   }
 
   /** `undefined`: not changed. `key` has one character a byte. */
@@ -35,11 +51,16 @@ export class ChangeSet {
     const before = this.#records.size;
     this.#bytes += key.length + (record?.length ?? 0);
     this.#records.set(key, record);
-    if (this.#records.size > before) this.#added.push(key);
+    const isNew = this.#records.size > before;
+    if (!isNew && record !== null) return;
+    const kind = this.#kindOf(key);
+    if (isNew) kind.added.push(key);
+    if (record === null && kind.order !== undefined) this.#removals++;
   }
 
   delete(key: string): void {
     this.#records.delete(key);
+    this.#kinds.get(key.slice(0, KIND_BYTES))?.order?.delete(key);
   }
 
   /** In the order of the first change of each key. */
@@ -48,68 +69,63 @@ export class ChangeSet {
   }
 
   sortedKeys(): readonly string[] {
-    if (this.#added.length === 0) return this.#sorted;
-    const added = this.#added.sort(compareKeys);
-    this.#added = [];
-    const last = this.#sorted.at(-1);
-    if (last === undefined || last < (added[0] ?? '')) this.#sorted.push(...new Set(added));
-    else this.#sorted = this.#mergedWith(added);
-    return this.#sorted;
-  }
-
-  /** Leaves out deleted keys, and all but one of equal ones. */
-  #mergedWith(added: readonly string[]): string[] {
-    const all: string[] = [];
-    const push = (key: string): void => {
-      if (key !== all.at(-1) && this.#records.has(key)) all.push(key);
-    };
-    let at = 0;
-    for (const key of this.#sorted) {
-      for (let other = added[at]; other !== undefined && other < key; other = added[++at]) push(other);
-      push(key);
-    }
-    for (const key of added.slice(at)) push(key);
-    return all;
+    return [...this.#records.keys()].sort(compare);
   }
 
   /** In key order, or the reverse. `undefined`: there is none. */
   within(start: Uint8Array, end: Uint8Array, isReverse: boolean): Iterable<Change> | undefined {
-    const keys = this.sortedKeys();
-    const from = placeOf(keys, byteText(start));
-    const to = placeOf(keys, byteText(end));
-    if (from >= to) return undefined;
-    const found = keys.slice(from, to);
-    return this.#changes(isReverse ? found.reverse() : found);
+    if (this.#records.size === 0) return undefined;
+    const [first, stop] = [byteText(start), byteText(end)];
+    const prefix = first.slice(0, KIND_BYTES);
+    const order = prefix.length === KIND_BYTES && stop.startsWith(prefix) ? this.#orderOf(prefix) : this.#orderOfAll();
+    const lowest = order?.getPairOrNextHigher(first)?.[0];
+    if (order === undefined || lowest === undefined || lowest >= stop) return undefined;
+    return this.#changes(isReverse ? order.entriesReversed(stop, undefined, true) : order.entries(first), first, stop);
   }
 
-  *#changes(keys: readonly string[]): Iterable<Change> {
-    for (const key of keys) {
+  #kindOf(key: string): Kind {
+    const prefix = key.slice(0, KIND_BYTES);
+    const known = this.#kinds.get(prefix);
+    if (known !== undefined) return known;
+    const kind: Kind = { order: undefined, added: [] };
+    this.#kinds.set(prefix, kind);
+    return kind;
+  }
+
+  #orderOf(prefix: string): Kind['order'] {
+    const kind = this.#kinds.get(prefix);
+    if (kind === undefined) return undefined;
+    kind.order ??= new BTree<string, undefined>(undefined, compare);
+    for (const key of kind.added) if (this.#records.has(key)) kind.order.set(key, undefined);
+    kind.added = [];
+    return kind.order;
+  }
+
+  /** For rare reads across kinds. */
+  #orderOfAll(): Kind['order'] {
+    return new BTree<string, undefined>(
+      [...this.#records.keys()].map((key) => [key, undefined]),
+      compare,
+    );
+  }
+
+  /** Up to the first key outside of the range. */
+  *#changes(keys: Iterable<[string, undefined]>, first: string, stop: string): Iterable<Change> {
+    for (const [key] of keys) {
+      if (key < first || key >= stop) return;
       const record = this.#records.get(key);
-      if (record === undefined) continue;
-      const bytes = Buffer.from(key, 'latin1');
-      if (record === null) yield { key: bytes, value: undefined };
-      else yield changeTo(bytes, bufferOf(record));
+      if (record !== undefined) yield changeOf(Buffer.from(key, 'latin1'), record);
     }
   }
 }
 
-function changeTo(key: Buffer, record: Buffer): Change {
+function changeOf(key: Buffer, changed: Changed): Change {
+  if (changed === null) return { key, value: undefined };
+  const record = bufferOf(changed);
   return { key, value: valueOfOwn(record), writtenMs: writtenMsOf(record) };
 }
 
-/** Half the time of a sort without it. */
-function compareKeys(one: string, other: string): number {
+/** A sort takes half the time with it. */
+function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** The index of the first key that is not before `key`. */
-function placeOf(keys: readonly string[], key: string): number {
-  let from = 0;
-  let to = keys.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((keys[middle] ?? '') < key) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }

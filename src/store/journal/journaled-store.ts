@@ -16,6 +16,7 @@ import { bufferOf } from '../kv/kept-bytes.ts';
 import { type Kv, type KvReader, type KvStore, StoreFull } from '../kv/kv.ts';
 import type { DiskKv, DiskReader, LmdbStore } from '../kv/kv-lmdb.ts';
 import { type Changed, ChangeSet } from './change-set.ts';
+import { Gaps } from './gaps.ts';
 import { GROWTH_BYTES, Journal } from './journal.ts';
 import { Overlay } from './overlay.ts';
 import { type JournalState, writeJournalState } from './recovery.ts';
@@ -27,6 +28,8 @@ export interface JournalLimits {
   readonly transactionBytes: number;
   /** Keys in memory that are not in the tree yet, twice: a file of short records would have many more. */
   readonly keys: number;
+  /** Keys that were removed and are still in the tree: a read in order passes each of them, and what it hides. */
+  readonly removals: number;
   /** Of one transaction that brings changes into the tree while commands wait. */
   readonly drainedKeys: number;
 }
@@ -35,7 +38,8 @@ const LIMITS: JournalLimits = {
   fileBytes: 16 * 1024 * 1024,
   transactionBytes: 1024 * 1024,
   keys: 32 * 1024,
-  drainedKeys: 512,
+  removals: 512,
+  drainedKeys: 1024,
 };
 const FAILED = 'An earlier transaction of the store failed';
 const DRAINED_BYTES_MAX = 1024 * 1024;
@@ -56,6 +60,7 @@ export class JournaledStore implements KvStore {
   readonly #limits: JournalLimits;
   #recent = new ChangeSet();
   #draining: Draining | undefined;
+  readonly #gaps = new Gaps();
   /** Of the last transaction. */
   #number: number;
   #hasFailed = false;
@@ -72,15 +77,20 @@ export class JournaledStore implements KvStore {
   }
 
   read<T>(work: (kv: KvReader) => T): T {
-    return this.#tree.read((tree) => work(new Overlay(tree, this.#layers(), new ChangeSet())));
+    return this.#tree.read((tree) => work(new Overlay(tree, this.#layers(), new ChangeSet(), this.#gaps)));
   }
 
   write<T>(work: (kv: Kv) => T): T {
     if (this.#hasFailed) throw new Error(FAILED);
     const changes = new ChangeSet();
-    const result = this.#tree.read((tree) => work(new Overlay(tree, this.#layers(), changes)));
-    if (changes.size > 0) this.#commit(changes);
-    return result;
+    try {
+      const result = this.#tree.read((tree) => work(new Overlay(tree, this.#layers(), changes, this.#gaps)));
+      if (changes.size > 0) this.#commit(changes);
+      return result;
+    } catch (error) {
+      this.#gaps.clear();
+      throw error;
+    }
   }
 
   clearStaleReaders(): number {
@@ -156,7 +166,8 @@ export class JournaledStore implements KvStore {
   }
 
   #fill(): number {
-    return Math.max(this.#journal.bytes / this.#limits.fileBytes, this.#recent.size / this.#limits.keys);
+    const { fileBytes, keys, removals } = this.#limits;
+    return Math.max(this.#journal.bytes / fileBytes, this.#recent.size / keys, this.#recent.removals / removals);
   }
 
   #turn(): void {

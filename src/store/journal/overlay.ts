@@ -1,20 +1,24 @@
 // The map as a transaction sees it: the tree on the disk, the changes that are not in it yet, and its own changes.
 
+import { Buffer } from 'node:buffer';
 import { bufferOf, byteText, keptBytes } from '../kv/kept-bytes.ts';
 import type { Kv, KvEntry, RangeOptions } from '../kv/kv.ts';
 import { type DiskReader, KEY_BYTES_MAX } from '../kv/kv-lmdb.ts';
 import { bare, type Change, merged, sliced } from '../kv/merge.ts';
 import { sealRecord, valueOfOwn } from '../kv/record.ts';
 import type { Changed, ChangeSet } from './change-set.ts';
+import type { Gaps } from './gaps.ts';
 
 export class Overlay implements Kv {
   readonly #tree: DiskReader;
   /** The newest first. */
   readonly #layers: readonly ChangeSet[];
   readonly #own: ChangeSet;
+  readonly #gaps: Gaps;
 
   /** `own` takes the changes; `layers`, newest first, lie between them and the tree. */
-  constructor(tree: DiskReader, layers: readonly ChangeSet[], own: ChangeSet) {
+  constructor(tree: DiskReader, layers: readonly ChangeSet[], own: ChangeSet, gaps: Gaps) {
+    this.#gaps = gaps;
     this.#tree = tree;
     this.#layers = [own, ...layers];
     this.#own = own;
@@ -34,23 +38,45 @@ export class Overlay implements Kv {
 
   range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
     const { isReverse = false } = options;
-    const changes = this.#changesWithin(start, end, isReverse);
-    if (changes.length === 0) return this.#tree.range(start, end, options);
-    return sliced(over(this.#tree.range(start, end, { isReverse }), changes, isReverse), options);
+    const from = this.#afterGap(start, isReverse);
+    const changes = this.#changesWithin(from, end, isReverse);
+    if (changes.length === 0) return this.#tree.range(from, end, options);
+    const entries = over(this.#tree.range(from, end, { isReverse }), changes, isReverse);
+    return sliced(isReverse ? entries : this.#noting(entries, from, end), options);
   }
 
   *keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
     const { isReverse = false } = options;
-    const changes = this.#changesWithin(start, end, isReverse);
-    if (changes.length === 0) return yield* this.#tree.keys(start, end, options);
-    const entries = over(bare(this.#tree.keys(start, end, { isReverse })), changes, isReverse);
-    for (const { key } of sliced(entries, options)) yield key;
+    const from = this.#afterGap(start, isReverse);
+    const changes = this.#changesWithin(from, end, isReverse);
+    if (changes.length === 0) return yield* this.#tree.keys(from, end, options);
+    const entries = over(bare(this.#tree.keys(from, end, { isReverse })), changes, isReverse);
+    for (const { key } of sliced(isReverse ? entries : this.#noting(entries, from, end), options)) yield key;
+  }
+
+  #afterGap(start: Uint8Array, isReverse: boolean): Uint8Array {
+    if (isReverse) return start;
+    const text = byteText(start);
+    const after = this.#gaps.after(text);
+    return after === text ? start : Buffer.from(after, 'latin1');
+  }
+
+  *#noting(entries: Iterable<KvEntry>, start: Uint8Array, end: Uint8Array): Iterable<KvEntry> {
+    let isFirst = true;
+    for (const entry of entries) {
+      if (isFirst) this.#gaps.note(byteText(start), byteText(entry.key));
+      isFirst = false;
+      yield entry;
+    }
+    if (isFirst) this.#gaps.note(byteText(start), byteText(end));
   }
 
   put(key: Uint8Array, value: Uint8Array, writtenMs?: number): void {
     // The tree would refuse it later, when the change has been acknowledged.
     if (key.length > KEY_BYTES_MAX) throw new RangeError(`A key of ${key.length} bytes: the limit is ${KEY_BYTES_MAX}`);
-    this.#own.set(byteText(key), keptBytes(sealRecord(key, value, writtenMs)));
+    const text = byteText(key);
+    this.#gaps.put(text);
+    this.#own.set(text, keptBytes(sealRecord(key, value, writtenMs)));
   }
 
   remove(key: Uint8Array): boolean {

@@ -8,7 +8,7 @@ import { changesOf, keyOf, LAST } from '../load/power-loss.ts';
 
 const [folder = '', count = '0', seed = '0'] = process.argv.slice(2);
 // So small that both files of the journal are written several times, and some transactions go past it.
-const journal = { fileBytes: 60_000, transactionBytes: 30_000, keys: 30, drainedKeys: 4 };
+const journal = { fileBytes: 60_000, transactionBytes: 30_000, keys: 30, removals: 10, drainedKeys: 4 };
 const opened = openStore({ location: directory(folder, 0), newEpoch: 'epoch', journal });
 if (!opened.ok) throw new Error(opened.message);
 writeSync(1, 'done 0\n');

@@ -202,9 +202,13 @@ export class Claim {
     if (head.ready > 0 && firstIn(kv, ready) === undefined) restoreEntries(this.#queues, this.#queue);
   }
 
+  /** Looks beyond what it takes only while jobs are parked, which may have expired. */
   #takeDue(count: number): void {
-    const due = dueUntil(this.#queue.number, this.#queues.steadyMs);
-    for (const key of keysIn(this.#queues.kv, due, { limit: LOOKED_AT_MAX })) {
+    const { number, head } = this.#queue;
+    const due = dueUntil(number, this.#queues.steadyMs);
+    const limit = head.parked > 0 ? LOOKED_AT_MAX : head.isPaused ? 0 : Math.max(0, count - this.jobs.length);
+    if (limit === 0) return;
+    for (const key of keysIn(this.#queues.kv, due, { limit })) {
       const record = this.#recordIn(key, undefined);
       if (record === undefined) continue;
       const seq = seqOf(key);

@@ -15,7 +15,7 @@ import { TemporaryFolder } from '../../../support/engine/temporary-folder.ts';
 import { forEachSeed, SeededRandom } from '../../../support/random/seeded-random.ts';
 
 /** Each of them is reached within a few transactions. */
-const SMALL: JournalLimits = { fileBytes: 4_096, transactionBytes: 3_000, keys: 25, drainedKeys: 2 };
+const SMALL: JournalLimits = { fileBytes: 4_096, transactionBytes: 3_000, keys: 25, removals: 12, drainedKeys: 2 };
 const FIRST = Buffer.from('s');
 const END = Buffer.from('t');
 
@@ -28,6 +28,7 @@ test('[S4] [D1] Whatever is written, read, closed and cut off, the store holds w
     let opened = open(place, SMALL);
     for (let step = 0; step < 60; step++) {
       opened.store.write((kv) => change([kv, memory], random));
+      if (random.chance(20)) expect(() => opened.store.write((kv) => changeInVain(kv, random))).toThrow('no');
       const look = random.bits();
       const listed = opened.store.read((kv) => listing(kv, new SeededRandom(look)));
       expect(listed).toEqual(listing(memory, new SeededRandom(look)));
@@ -51,6 +52,23 @@ test('[S4] [D1] Whatever is written, read, closed and cut off, the store holds w
     expect(closed.store.read(all)).toEqual(all(memory));
     closed.close();
   });
+});
+
+test('[S4] A key that is put where others were removed is found by a read from the beginning', () => {
+  using folder = new TemporaryFolder();
+  const opened = open(folder.path);
+  const [start, end] = [keyOf('a'), keyOf('b')];
+  const first = () =>
+    opened.store.read((kv) => [...kv.keys(start, end, { limit: 1 })].map((key) => String(key.subarray(1))));
+  opened.store.write((kv) => ['a1', 'a2', 'a3', 'a4'].forEach((name) => put(kv, name)));
+  opened.store.write((kv) => ['a1', 'a2', 'a3'].forEach((name) => kv.remove(keyOf(name))));
+  expect(first()).toEqual(['a4']);
+  expect(first()).toEqual(['a4']);
+  opened.store.write((kv) => put(kv, 'a2'));
+  expect(first()).toEqual(['a2']);
+  opened.store.write((kv) => kv.remove(keyOf('a2')));
+  expect(first()).toEqual(['a4']);
+  opened.close();
 });
 
 describe('A store in a directory', () => {
@@ -222,10 +240,17 @@ function change(maps: readonly Kv[], random: SeededRandom): void {
   }
 }
 
+function changeInVain(kv: Kv, random: SeededRandom): never {
+  change([kv], random);
+  listing(kv, random);
+  throw new Error('no');
+}
+
 /** One random range, and one random key. */
 function listing(map: KvReader, random: SeededRandom): unknown {
   const key = () => Buffer.from(`s${random.pick(['a', 'b', 'c'])}\0${random.below(20)}`);
-  const [start = FIRST, end = END] = [key(), key()].sort(Buffer.compare);
+  const place = () => (random.chance(50) ? key() : Buffer.from(random.pick(['s', 'sa\0', 'sb\0', 'sc', 'sd', 't'])));
+  const [start = FIRST, end = END] = [place(), place()].sort(Buffer.compare);
   const options = {
     isReverse: random.chance(50),
     ...(random.chance(50) && { limit: random.between(1, 9) }),
