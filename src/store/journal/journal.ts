@@ -87,7 +87,7 @@ export class Journal {
 }
 
 export function hasJournal(folder: string): boolean {
-  return JOURNAL_FILES.some((name) => existsSync(join(folder, name)));
+  return JOURNAL_FILES.every((name) => existsSync(join(folder, name)));
 }
 
 /** The records after that number, in order. Throws `DamagedFile` if one is missing between others. */

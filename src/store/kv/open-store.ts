@@ -11,7 +11,7 @@ import {
   readMark,
   STORE_FORMAT,
 } from '../directory/store-folder.ts';
-import { hasJournal } from '../journal/journal.ts';
+import { hasJournal, JOURNAL_FILES } from '../journal/journal.ts';
 import { JournaledStore, type JournalLimits } from '../journal/journaled-store.ts';
 import {
   type JournalState,
@@ -123,7 +123,8 @@ function filesOffence(folder: string, checksRecords: boolean): string | undefine
   try {
     const { transaction } = checkStoreFile(data, { checksRecords });
     const mark = readMark(folder);
-    if (mark.hasJournal && !hasJournal(folder)) return 'is damaged: its journal is missing';
+    if (mark.hasJournal && !hasJournal(folder))
+      return `is damaged: one of its files ${JOURNAL_FILES.join(' and ')} is missing`;
     // With a head that lost its number, the library would silently continue from the transaction before.
     if (mark.closedAt === undefined || mark.closedAt === transaction) return undefined;
     return `is damaged: it was closed at transaction ${mark.closedAt} and is now at ${transaction}`;

@@ -131,11 +131,11 @@ describe('A store in a directory', () => {
     expect(readFileSync(join(copy, DATA_FILE)).equals(before)).toBe(true);
   });
 
-  test('[R5] Is refused when its journal is missing', () => {
+  test.each(JOURNAL_FILES)('[R5] Is refused when its file %s is missing', (name) => {
     using folder = new TemporaryFolder();
     const copy = cutOff(folder, ['a']);
-    for (const name of JOURNAL_FILES) rmSync(join(copy, name));
-    expect(refusalOf(copy)).toMatch(/is damaged: its journal is missing/);
+    rmSync(join(copy, name));
+    expect(refusalOf(copy)).toMatch(/is damaged: one of its files journal-0 and journal-1 is missing/);
   });
 
   test('[D9] Does not take a value for a record of its journal, whatever is in it', () => {
