@@ -1,5 +1,5 @@
-// The journal of a store: two files, written in turn, each from its beginning. While one takes new
-// records, the changes of the other are brought into the tree.
+// The journal of a store: two files, written in turn, each from its beginning. While one takes new records, the changes
+// of the other are brought into the tree.
 //
 // Invariants:
 //   - A record is on the disk when `append` returns.

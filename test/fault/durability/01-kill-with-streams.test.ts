@@ -40,7 +40,8 @@ test('[T1] [T4] [R1] [fault 1] what was acknowledged is there after kill -9, and
     const writers = Array.from({ length: WRITERS }, async (_, index) => {
       const item_id = `w${index}`;
       for (let n = (acknowledged.get(item_id) ?? 0) + 1; ; n++) {
-        const answer = await worker.call('stream::set', { ...ROOM, item_id, data: n }).catch(() => undefined);
+        const answered = worker.call('stream::set', { ...ROOM, item_id, data: n }).catch(() => undefined);
+        const answer = await Promise.race([answered, worker.closed.then(() => undefined)]);
         if (answer?.error !== undefined || answer === undefined) return;
         acknowledged.set(item_id, n);
       }

@@ -59,13 +59,9 @@ export class StateWriters {
   }
 
   /** `undefined`: the connection ended first, so it is unknown whether the write was made. */
-  async #answerOrEnd(entry: object): Promise<Frame | undefined> {
-    try {
-      return await this.#worker.call('state::set', entry);
-    } catch (error) {
-      if (this.#isStopped) return undefined;
-      throw error;
-    }
+  #answerOrEnd(entry: object): Promise<Frame | undefined> {
+    const ended = this.#worker.closed.then(() => undefined);
+    return Promise.race([this.#worker.call('state::set', entry), ended]);
   }
 }
 
