@@ -1,11 +1,11 @@
 // The map as a transaction sees it: the tree on the disk, the changes that are not in it yet, and its own changes.
 
 import { Buffer } from 'node:buffer';
-import { bufferOf, byteText, keptBytes } from '../kv/kept-bytes.ts';
+import { asBuffer, bufferOf, byteText, keptBytes } from '../kv/kept-bytes.ts';
 import type { Kv, KvEntry, RangeOptions } from '../kv/kv.ts';
 import { type DiskReader, KEY_BYTES_MAX } from '../kv/kv-lmdb.ts';
 import { bare, type Change, merged, sliced } from '../kv/merge.ts';
-import { sealRecord, valueOfOwn } from '../kv/record.ts';
+import { openRecord, sealRecord, valueOfOwn, writtenMsOf } from '../kv/record.ts';
 import type { Changed, ChangeSet } from './change-set.ts';
 import type { Gaps } from './gaps.ts';
 
@@ -41,8 +41,8 @@ export class Overlay implements Kv {
     const from = this.#afterGap(start, isReverse);
     const changes = this.#changesWithin(from, end, isReverse);
     if (changes.length === 0) return this.#tree.range(from, end, options);
-    const entries = over(this.#tree.range(from, end, { isReverse }), changes, isReverse);
-    return sliced(isReverse ? entries : this.#noting(entries, from, end), options);
+    const records = over(this.#tree.records(from, end, { isReverse }), changes, isReverse);
+    return opened(sliced(isReverse ? records : this.#noting(records, from, end), options));
   }
 
   *keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
@@ -98,6 +98,14 @@ export class Overlay implements Kv {
   #changesWithin(start: Uint8Array, end: Uint8Array, isReverse: boolean): Iterable<Change>[] {
     const found = this.#layers.map((layer) => layer.within(start, end, isReverse));
     return found.filter((changes) => changes !== undefined).reverse();
+  }
+}
+
+/** Checks only what is seen: a damaged record that was replaced or removed does no harm. */
+function* opened(records: Iterable<KvEntry>): Iterable<KvEntry> {
+  for (const { key, value } of records) {
+    const record = asBuffer(value);
+    yield { key, value: openRecord(key, record), writtenMs: writtenMsOf(record) };
   }
 }
 

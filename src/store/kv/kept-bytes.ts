@@ -16,7 +16,12 @@ export function bufferOf(kept: KeptBytes): Buffer {
 
 /** One character a byte: such strings sort as the bytes do. */
 export function byteText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  return asBuffer(bytes).toString('latin1');
+}
+
+/** The same memory. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** A thread may set its pool size after this file was loaded. */

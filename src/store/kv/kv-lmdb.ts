@@ -5,10 +5,11 @@
 // returns, and has 1.3 to 1.4 times the rate of `put` and `flushed` at 1 to 256 writes a transaction
 // (native-bench/bare-lmdb.ts). Nothing is ever pending in the library: its thread can end between two transactions.
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type { RootDatabase } from 'lmdb';
 import { wholeStep } from '../../effects/threads/whole-steps.ts';
+import { asBuffer } from './kept-bytes.ts';
 import { type Kv, type KvEntry, type KvReader, type KvStore, type RangeOptions, StoreFull } from './kv.ts';
 import { copyOfRecord, openRecord, sealRecord, writtenMsOf } from './record.ts';
 
@@ -87,6 +88,8 @@ export interface DiskKv extends Kv, DiskReader {
 }
 
 export interface DiskReader extends KvReader {
+  /** As `range`, with each record as it lies on the disk in place of its value: unchecked, since it may be hidden. */
+  records(start: Uint8Array, end: Uint8Array, options?: RangeOptions): Iterable<KvEntry>;
   /** Does not read the record. */
   has(key: Uint8Array): boolean;
 }
@@ -111,10 +114,13 @@ class LmdbMap implements DiskKv {
   }
 
   *range(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<KvEntry> {
-    const entries = this.#db.getRange(rangeOptions(start, end, options));
-    for (const { key, value } of entries) {
+    for (const { key, value } of this.records(start, end, options)) {
       yield { key, value: openRecord(key, value), writtenMs: writtenMsOf(value) };
     }
+  }
+
+  records(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<{ key: Buffer; value: Buffer }> {
+    return this.#db.getRange(rangeOptions(start, end, options));
   }
 
   keys(start: Uint8Array, end: Uint8Array, options: RangeOptions = {}): Iterable<Uint8Array> {
@@ -146,10 +152,6 @@ function rangeOptions(start: Uint8Array, end: Uint8Array, { limit, offset, isRev
     ...(limit !== undefined && { limit }),
     ...(offset !== undefined && { offset }),
   };
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** MDB_MAP_FULL of lmdb.h. */
