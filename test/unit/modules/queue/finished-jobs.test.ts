@@ -12,23 +12,24 @@ function foundOf(jobs: FinishedJobs, count: number): number[] {
   return Array.from({ length: count }, (_, id) => id).filter((id) => jobs.find(`job ${id}`, 1) !== undefined);
 }
 
-test('At least the last 10 000 jobs are found, and never more than 20 000', () => {
+test('At least the last 10 000 jobs are found, and never as many as 20 000', () => {
   const jobs = new FinishedJobs();
-  for (let id = 0; id < 45_000; id++) jobs.add(finished(id));
-  const found = foundOf(jobs, 45_000);
-  expect([found.length, found[0], found.at(-1)]).toEqual([15_000, 30_000, 44_999]);
-  for (let id = 45_000; id < 50_001; id++) jobs.add(finished(id));
-  expect(foundOf(jobs, 50_001)[0]).toBe(40_000);
-  expect([...jobs.ids()].length).toBe(10_001);
+  for (let id = 0; id < 25_000; id++) {
+    jobs.add(finished(id));
+    if (id % 1_000 === 999) expect([...jobs.ids()].length).toBeLessThan(20_000);
+  }
+  const found = foundOf(jobs, 25_000);
+  expect(found.length).toBeGreaterThanOrEqual(10_000);
+  expect(found).toEqual(Array.from(found, (_, index) => 25_000 - found.length + index));
 });
 
 test('Fewer jobs are kept after large progress reports, and 10 000 or more again later', () => {
   const jobs = new FinishedJobs();
   for (let id = 0; id < 200; id++) jobs.add(finished(id, 'x'.repeat(MIB / 2)));
   const found = foundOf(jobs, 200);
-  expect(found.length).toBeGreaterThan(30);
+  expect(found.length).toBeGreaterThan(60);
   expect(found.length).toBeLessThanOrEqual(64);
   expect(found.at(-1)).toBe(199);
-  for (let id = 200; id < 20_300; id++) jobs.add(finished(id));
-  expect(foundOf(jobs, 20_300).length).toBeGreaterThanOrEqual(10_000);
+  for (let id = 200; id < 10_300; id++) jobs.add(finished(id));
+  expect(foundOf(jobs, 10_300).length).toBeGreaterThanOrEqual(10_000);
 });
