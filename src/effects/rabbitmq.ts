@@ -15,7 +15,7 @@
 import { AMQPError, type AsyncMessage, Connection, type SyncMessage } from 'rabbitmq-client';
 import { Refusal } from '../core/calls/refusal.ts';
 import { redactUrl } from '../core/config-fields/redaction.ts';
-import { rabbitAddressOffence } from '../core/queue/rabbit-address.ts';
+import { rabbitAddressesOffence } from '../core/queue/rabbit-address.ts';
 import type { Clock } from './clock.ts';
 import { atMost } from './clock.ts';
 import type { Logger } from './logger.ts';
@@ -25,7 +25,8 @@ import { StartFailure } from './start-failure.ts';
 export type RabbitMessage = AsyncMessage | SyncMessage;
 
 export interface RabbitOptions {
-  readonly url: string;
+  /** Of the nodes, which are tried in this order, and again from the first. */
+  readonly urls: readonly string[];
   /** The purpose of the link: shown in the log and in the broker's list of connections. */
   readonly purpose: string;
   readonly clock: Clock;
@@ -46,13 +47,17 @@ export interface Publication {
 const OPEN_MS_MAX = 60_000;
 const RETRY_MS_FIRST = 50;
 const RETRY_MS_MAX = 5_000;
+/** The client gives a silent node up after twice this time. */
 const HEARTBEAT_S = 10;
+/** With other nodes to go to: the loss of a machine must not stop jobs for more than 10 s. */
+const HEARTBEAT_OF_NODES_S = 3;
 /** The client's default of 8 KiB would cut a payload into many pieces. */
 const FRAME_BYTES_MAX = 128 * 1024;
 const CLOSE_MS_MAX = 1_500;
+const RENEWAL_MS_MIN = 1_000;
 
 export class RabbitLink {
-  /** The address without credentials, for display. */
+  /** The addresses without credentials, for display. */
   readonly address: string;
   readonly #options: RabbitOptions;
   readonly #connection: Connection;
@@ -62,12 +67,13 @@ export class RabbitLink {
   #alarm: string | undefined;
   #isClosed = false;
   #lastMessage = 0;
+  #renewedMs = Number.NEGATIVE_INFINITY;
   #onOpening: ((failure: StartFailure | undefined) => void) | undefined;
 
   /** Throws a `StartFailure` when the address can never work. */
   constructor(options: RabbitOptions) {
     this.#options = options;
-    this.address = redactUrl(options.url);
+    this.address = options.urls.map(redactUrl).join(', ');
     this.#connection = newConnection(options);
     this.#connection.on('connection', () => this.#isUp());
     this.#connection.on('error', (error: unknown) => this.#isTroubled(error));
@@ -137,13 +143,15 @@ export class RabbitLink {
     const cancel = this.#options.clock.after(ANSWER_MS_MAX, () => {
       this.#waiting.get(messageId)?.(`it did not confirm within ${ANSWER_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
     });
+    this.#publishing ??= this.#openPublishing();
+    const publishing = this.#publishing;
     try {
-      this.#publishing ??= this.#openPublishing();
-      const channel = await Promise.race([this.#publishing, given]);
+      const channel = await Promise.race([publishing, given]);
       await Promise.race([channel.basicPublish(envelope, body), given]);
       // A message that no queue took is returned before it is confirmed, and the client reports that a turn later.
       await Promise.race([new Promise<void>((resolve) => this.#options.clock.afterTurn(resolve)), given]);
     } catch (error) {
+      if (isNegative(error)) this.#renewPublishing(publishing);
       throw this.refusalOf(error, IS_UNKNOWN);
     } finally {
       cancel();
@@ -167,24 +175,42 @@ export class RabbitLink {
 
   refusalOf(error: unknown, what = ''): Refusal {
     if (error instanceof Refusal) return error;
-    const isFull = error instanceof AMQPError && error.code === 'NACK';
-    if (isFull) return new Refusal('STORAGE_FULL', `RabbitMQ at ${this.address} did not take the message`);
+    if (isNegative(error)) return new Refusal('STORAGE_FULL', `RabbitMQ at ${this.address} did not take the message`);
     return this.#unavailable(what === '' ? messageOf(error) : `${messageOf(error)}; ${what}`);
   }
 
-  async #openPublishing(): Promise<RabbitChannel> {
+  /**
+   * RabbitMQ 3.10 refuses everything for a queue on a channel whose first message found the node of the queue's leader
+   * dead. Another channel finds the new leader.
+   */
+  #renewPublishing(refusing: Promise<RabbitChannel>): void {
+    const { clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#publishing !== refusing || nowMs - this.#renewedMs < RENEWAL_MS_MIN) return;
+    this.#renewedMs = nowMs;
+    this.#publishing = undefined;
+    // By then all its messages are confirmed or given up.
+    clock.after(ANSWER_MS_MAX, () => void refusing.then((channel) => channel.close()).catch(() => {}));
+  }
+
+  #openPublishing(): Promise<RabbitChannel> {
+    const opening = this.#newPublishing(() => {
+      if (this.#publishing === opening) this.#publishing = undefined;
+    });
+    return opening;
+  }
+
+  async #newPublishing(onEnd: () => void): Promise<RabbitChannel> {
     try {
       const channel = await this.channel();
       channel.onReturn((messageId, replyText) => {
         this.#waiting.get(messageId)?.(`no queue took the message: ${replyText}`);
       });
-      channel.onClose(() => {
-        this.#publishing = undefined;
-      });
+      channel.onClose(onEnd);
       await channel.confirmSelect();
       return channel;
     } catch (error) {
-      this.#publishing = undefined;
+      onEnd();
       throw error;
     }
   }
@@ -223,21 +249,28 @@ export class RabbitLink {
 
 const IS_UNKNOWN = 'whether the message was kept is unknown';
 
-function newConnection({ url, purpose }: RabbitOptions): Connection {
-  const offence = rabbitAddressOffence(url);
+function newConnection({ urls, purpose }: RabbitOptions): Connection {
+  const offence = rabbitAddressesOffence(urls);
   if (offence !== undefined) throw new StartFailure(78, offence);
   return new Connection({
-    url: withCredentials(url),
+    // All but host and port, which the client takes from `hosts`, is the same in all of them.
+    url: withCredentials(urls[0] ?? ''),
+    hosts: urls.map((url) => new URL(url)).map(({ hostname, port }) => `${hostname}:${port}`),
     connectionName: `svc:${purpose}`,
     retryLow: RETRY_MS_FIRST,
     retryHigh: RETRY_MS_MAX,
-    heartbeat: HEARTBEAT_S,
+    heartbeat: urls.length > 1 ? HEARTBEAT_OF_NODES_S : HEARTBEAT_S,
     frameMax: FRAME_BYTES_MAX,
   });
 }
 
 function isOfChannel(error: unknown): boolean {
   return error instanceof Error && error.name === 'AMQPChannelError';
+}
+
+/** The broker has not kept the message. */
+function isNegative(error: unknown): boolean {
+  return error instanceof AMQPError && error.code === 'NACK';
 }
 
 /** Wrong credentials, or a vhost that does not exist. */

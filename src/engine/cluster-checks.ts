@@ -42,6 +42,8 @@ function placeOf({ adapter }: LoadedModule): string {
   const config = Object(adapter?.config);
   const place = PLACE_FIELDS.flatMap((field) => {
     const value: unknown = config[field];
+    // Each engine may name its nearest node first.
+    if (Array.isArray(value)) return value.map(String).map(redactUrl).toSorted();
     return typeof value === 'string' ? [redactUrl(value)] : [];
   });
   return [adapter?.name ?? '', ...place].join(' ');

@@ -97,7 +97,7 @@ async function silencedLink() {
   const clock = new TurningClock();
   const { proxy, url } = await proxied();
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: () => {} });
-  const link = new RabbitLink({ url, purpose: 'silenced', clock, logger, onUp: () => {} });
+  const link = new RabbitLink({ urls: [url], purpose: 'silenced', clock, logger, onUp: () => {} });
   await link.open();
   const end = async (): Promise<void> => {
     proxy.cut();
@@ -113,7 +113,7 @@ async function silencedLink() {
 async function publishNoJob(queue: string): Promise<void> {
   const clock = systemClock;
   const logger = createLogger({ level: 'error', format: 'default', clock, write: () => {} });
-  const link = new RabbitLink({ url: SHARED_RABBITMQ, purpose: 'no job', clock, logger, onUp: () => {} });
+  const link = new RabbitLink({ urls: [SHARED_RABBITMQ], purpose: 'no job', clock, logger, onUp: () => {} });
   await link.open();
   await link.publish({ exchange: '', routingKey: queue, body: Buffer.from('no job') });
   await link.close();

@@ -11,8 +11,8 @@ import {
   waitForEngines,
   waitForFunction,
 } from '../../support/cluster/cluster-engines.ts';
-import { Machine, namespaceRefusal } from '../../support/cluster/machine.ts';
 import { NatsServer, NO_NATS_SERVER } from '../../support/cluster/nats-server.ts';
+import { Network, networkRefusal } from '../../support/cluster/network.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { freePort } from '../../support/free-port.ts';
 import { faultLine } from '../../support/load/fault-line.ts';
@@ -27,7 +27,7 @@ const LEASE_MS = 2_000;
 const JOBS = 60;
 const WORKER = join(import.meta.dirname, '../../support/cluster/machine-worker-main.ts');
 
-const refusal = NO_NATS_SERVER ?? NO_REDIS_SERVER ?? namespaceRefusal();
+const refusal = NO_NATS_SERVER ?? NO_REDIS_SERVER ?? networkRefusal();
 
 test.skipIf(isSkipped('65', refusal))(
   '[fault 65] [CL9] [CL13] [CL25] calls go to other engines, its jobs run there, and it is back by itself',
@@ -36,9 +36,10 @@ test.skipIf(isSkipped('65', refusal))(
   },
   async () => {
     const line = faultLine('65', 'lost machine', `lost=0,resume<=${RESUME_MS_MAX}ms`);
-    await using machine = Machine.add();
-    await using nats = await NatsServer.start({ host: machine.here });
-    await using redis = await RedisServer.start(machine.here);
+    using network = new Network();
+    await using machine = network.addMachine();
+    await using nats = await NatsServer.start({ host: network.here });
+    await using redis = await RedisServer.start(network.here);
     const queue = `queue_configs: {mail: {concurrency: 4}}`;
     const yaml = clusterYaml({
       nats: nats.url,

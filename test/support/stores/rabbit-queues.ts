@@ -39,7 +39,7 @@ export async function startRabbitQueues(setup: RabbitQueuesSetup): Promise<Rabbi
   const clock = systemClock;
   const logger = createLogger({ level: 'debug', format: 'default', clock, write: (line) => void log.push(line) });
   const adapter = new RabbitQueues({
-    createLink: async (purpose, onUp) => new Link({ url, purpose, clock, logger, onUp }),
+    createLink: async (purpose, onUp) => new Link({ urls: [url], purpose, clock, logger, onUp }),
     prefix,
     consumerTimeoutMs,
     clock,

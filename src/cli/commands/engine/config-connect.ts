@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../../config/load.ts';
 import type { LoadedModule } from '../../../config/module-entries.ts';
 import { hostInUrl } from '../../../core/access/origin.ts';
 import { redactUrl } from '../../../core/config-fields/redaction.ts';
+import { rabbitAddresses } from '../../../core/queue/rabbit-address.ts';
 import { type Clock, systemClock } from '../../../effects/clock.ts';
 import type { Logger } from '../../../effects/logger.ts';
 
@@ -55,11 +56,10 @@ interface Link {
 function brokerOf({ name: module, adapter, config }: LoadedModule): Promise<ConnectFinding>[] {
   if (module === 'svc-bridge') return [linkFinding(module, engine, config)];
   if (adapter === undefined) return [];
-  const makers: Readonly<Record<string, (config: unknown) => Promise<Link>>> = {
-    extstore: redis,
-    rabbitmq: rabbit,
-    bridge: engine,
-  };
+  if (adapter.name === 'rabbitmq') {
+    return rabbitAddresses(Object(adapter.config).amqp_url).map((node) => linkFinding(module, rabbit, node));
+  }
+  const makers: Readonly<Record<string, (config: unknown) => Promise<Link>>> = { extstore: redis, bridge: engine };
   const make = Object.hasOwn(makers, adapter.name) ? makers[adapter.name] : undefined;
   return make === undefined ? [] : [linkFinding(module, make, adapter.config)];
 }
@@ -93,10 +93,9 @@ async function redis(config: unknown): Promise<Link> {
   return new RedisLink({ url: redisUrl(Object(config)), purpose: 'check', clock: systemClock, logger: SILENT });
 }
 
-async function rabbit(config: unknown): Promise<Link> {
+async function rabbit(node: string): Promise<Link> {
   const { RabbitLink } = await import('../../../effects/rabbitmq.ts');
-  const { amqp_url: url } = Object(config);
-  return new RabbitLink({ url, purpose: 'check', clock: systemClock, logger: SILENT, onUp: () => {} });
+  return new RabbitLink({ urls: [node], purpose: 'check', clock: systemClock, logger: SILENT, onUp: () => {} });
 }
 
 async function nats(cluster: ClusterSettings): Promise<Link> {

@@ -1,8 +1,8 @@
 // The adapter `rabbitmq`: its settings, and how the engine builds it.
 
-import { fields, integer, optional, text, url } from '../../../../core/config-fields/fields.ts';
+import { either, fields, integer, listOf, optional, text, url } from '../../../../core/config-fields/fields.ts';
 import type { FieldProblem } from '../../../../core/config-fields/fields-check.ts';
-import { rabbitAddressOffence } from '../../../../core/queue/rabbit-address.ts';
+import { rabbitAddresses, rabbitAddressesOffence } from '../../../../core/queue/rabbit-address.ts';
 import { defineQueueAdapter } from '../adapter.ts';
 import { RabbitQueues } from './adapter.ts';
 import { kindOffence } from './limits.ts';
@@ -11,7 +11,10 @@ import { kindOffence } from './limits.ts';
 const UNUSED = 'Accepted and not used: set it in queue_configs';
 
 const config = fields({
-  amqp_url: url({ default: 'amqp://localhost:5672', help: 'Address of the RabbitMQ, with its vhost after the slash' }),
+  amqp_url: either(url(), listOf(url()), {
+    default: 'amqp://localhost:5672',
+    help: 'Address of the RabbitMQ, with its vhost after the slash, or a list of the addresses of its nodes',
+  }),
   prefix: text({ default: 'svc', bytesMax: 32, help: 'Prefix of every queue and exchange' }),
   consumer_timeout_ms: integer({
     default: 1_800_000,
@@ -30,13 +33,13 @@ export const rabbitQueues = defineQueueAdapter(
     aliases: [],
     classes: ['modules::queue::RabbitMQAdapter'],
     config,
-    contradictions: ({ amqp_url: address }) => addressProblems(address),
+    contradictions: ({ amqp_url: setting }) => addressProblems(rabbitAddresses(setting)),
   },
   ({ clock, logger, random }, settings) =>
     new RabbitQueues({
       async createLink(purpose, onUp) {
         const { RabbitLink } = await import('../../../../effects/rabbitmq.ts');
-        return new RabbitLink({ url: settings.amqp_url, purpose, clock, logger, onUp });
+        return new RabbitLink({ urls: rabbitAddresses(settings.amqp_url), purpose, clock, logger, onUp });
       },
       prefix: settings.prefix,
       consumerTimeoutMs: settings.consumer_timeout_ms,
@@ -50,7 +53,7 @@ export const rabbitQueues = defineQueueAdapter(
   },
 );
 
-function addressProblems(address: string): FieldProblem[] {
-  const message = rabbitAddressOffence(address);
+function addressProblems(addresses: readonly string[]): FieldProblem[] {
+  const message = rabbitAddressesOffence(addresses);
   return message === undefined ? [] : [{ path: ['amqp_url'], at: 'value', message: `${message}.` }];
 }
