@@ -68,8 +68,6 @@ export class Taps {
   readonly batches = new Tap<TelemetryBatch>();
   /** What connections of further routers reported about their processes; absent: there are none. */
   noteGaugesOfOthers: ((gauges: readonly SourceGauges[]) => void) | undefined;
-  /** Resolves when what they have observed up to now has come; absent: there are none. */
-  flushOthers: (() => Promise<void>) | undefined;
   /** Absent without a stream server. */
   streamSubscribers: StreamSubscribers | undefined;
 }

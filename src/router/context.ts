@@ -148,6 +148,8 @@ export interface RouterContext {
   readonly otherRouters: Set<RemoteEngine>;
   /** What further routers reported last; on the first router alone. */
   readonly furtherRouters: Map<number, RouterLoad>;
+  /** Resolves when what they observed and counted before has come; `undefined`: there are none. */
+  flushRouters: (() => Promise<void>) | undefined;
   /** On a further router: the first one, which has the modules of the engine. */
   home: RemoteEngine | undefined;
   /** On a further router: functions of the modules of the first one that it may run itself; by id. */

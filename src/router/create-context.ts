@@ -63,7 +63,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     repeatable: new Map(),
     afterCalls: new Map(),
     ...{ remoteEngines: new Set(), otherRouters: new Set() },
-    furtherRouters: new Map(),
+    ...{ furtherRouters: new Map(), flushRouters: undefined },
     home: undefined,
     ownPlaces: new Map(),
     whenOthersKnow: undefined,

@@ -164,6 +164,7 @@ class RouterOnThread {
         return;
       case 'flush':
         this.#collector.flush();
+        this.#count();
         return say({ kind: 'flushed' });
       case 'proceed':
         return this.#proceed();

@@ -41,7 +41,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
   });
   const console = logger.console ?? { level: 'warn', format: 'default' };
   const further = new RouterThreads({ ...parts, console, batches: taps.batches, fail });
-  taps.flushOthers = () => further.flush();
+  parts.context.flushRouters = () => further.flush();
   taps.noteGaugesOfOthers = (gauges) => further.noteGauges(gauges);
   return {
     failed,

@@ -114,7 +114,10 @@ export function registeredTriggersList(router: RouterPort): BuiltinDefinition {
       };
       // A restricted caller must not make all engines list all triggers.
       const isAsking = !call.isRelayed && call.rights === undefined;
-      return whenKnown(isAsking ? [router.others.learnFirings(filter.function_id ?? undefined)] : [], answer);
+      const learned = isAsking
+        ? router.others.learnFirings(filter.function_id ?? undefined)
+        : router.others.flushRouters();
+      return whenKnown([learned], answer);
     },
   };
 }
@@ -131,7 +134,7 @@ export function registeredTriggersInfo(router: RouterPort): BuiltinDefinition {
       const { functionId } = binding;
       const isAsking = !call.isRelayed && call.rights === undefined;
       const described = call.isRelayed ? undefined : router.others.describe([functionId]);
-      const learned = isAsking ? router.others.learnFirings(functionId) : undefined;
+      const learned = isAsking ? router.others.learnFirings(functionId) : router.others.flushRouters();
       return whenKnown([described, learned], () => {
         const type = router.triggerType(binding.type);
         const entry = router.functionEntry(binding.functionId);

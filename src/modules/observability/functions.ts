@@ -30,7 +30,6 @@ import { outcomeOfError } from '../../router/calls/call.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { TelemetryClient } from '../../telemetry/client.ts';
 import { DESCRIPTIONS } from '../../telemetry/functions/definition.ts';
-import type { Taps } from '../taps.ts';
 import type { ObservabilityAnswers } from './answers.ts';
 import { answersOfAll } from './answers-of-all.ts';
 import type { LogPayload } from './payloads.ts';
@@ -166,7 +165,6 @@ export function threadFunctions(
   client: Pick<TelemetryClient, 'ask'>,
   collector: Pick<Collector, 'flush' | 'isCounting'>,
   router: Pick<RouterPort, 'others'>,
-  taps: Pick<Taps, 'flushOthers'>,
 ): RawBuiltinDefinition[] {
   const ask = answersOfAll(client, () => collector.flush(), router);
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
@@ -184,7 +182,8 @@ export function threadFunctions(
         return await ask(id, kept, isRelayed);
       };
       if (payload !== undefined && input === undefined) throw unreadablePayload(`the payload for ${id}`, payload);
-      const asked = taps.flushOthers === undefined ? ask(id, input, isRelayed) : askLater(taps.flushOthers(), input);
+      const flushed = router.others.flushRouters();
+      const asked = flushed === undefined ? ask(id, input, isRelayed) : askLater(flushed, input);
       void asked.then((answer) => {
         if (!(answer instanceof ArrayBuffer)) return done(outcomeOfError(answer.error));
         const bytes = Buffer.from(answer);

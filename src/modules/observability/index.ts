@@ -45,7 +45,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
   const noteLostTurn = (alert: string, error: unknown) =>
     logger.warn('An alert acts although other engines may act, too', { alert, error: String(error) });
   const measure = async (windows: readonly MetricWindow[]) => {
-    await context.taps.flushOthers?.();
+    await router.others.flushRouters();
     return await client.measure(windows, () => collector.flush());
   };
   const alerts = new Alerts({
@@ -63,7 +63,7 @@ function createModule(context: ModuleContext, started: TelemetrySettings): Engin
     functions: [
       ...logFunctions(router, identity),
       ...baggageFunctions,
-      ...threadFunctions(client, collector, router, context.taps),
+      ...threadFunctions(client, collector, router),
       ...alertFunctions(alerts, router),
       alertsMeasure(measure),
       samplingRules(() => settings, router),

@@ -38,8 +38,17 @@ export class OthersPort {
     return describeRemotes(this.#context, functionIds);
   }
 
-  /** Learns when triggers fired last on other engines: those of this function, or all. `undefined`: there are none. */
+  /**
+   * Learns when triggers fired last on the other routers of this process and on other engines: those of this function,
+   * or all. `undefined`: there are none.
+   */
   learnFirings(functionId?: string): Promise<void> | undefined {
-    return learnFirings(this.#context, functionId);
+    const learned = [this.flushRouters(), learnFirings(this.#context, functionId)].filter((one) => one !== undefined);
+    return learned.length === 0 ? undefined : Promise.all(learned).then(() => {});
+  }
+
+  /** Resolves when what further routers observed and counted before is known here; `undefined`: there are none. */
+  flushRouters(): Promise<void> | undefined {
+    return this.#context.flushRouters?.();
   }
 }

@@ -163,7 +163,7 @@ test('[RO13] a trigger without an owner is served on every router', async () => 
   expect(answers.map(({ body }) => body)).toEqual(answers.map(() => 'kept'));
 });
 
-test('[RO13] a trigger shows when it fired last, whichever router served the request', async () => {
+test('[RO8] [RO13] a trigger shows when it fired last at once, whichever router served the request', async () => {
   await using engine = await startHttpEngine('', { threads: 2 });
   await using worker = await RawWorker.connect(engine.url);
   await worker.serve('f::timed', () => ({ body: 1 }));
@@ -172,10 +172,8 @@ test('[RO13] a trigger shows when it fired last, whichever router served the req
   for (let nth = 0; nth < 8; nth++) {
     const beforeMs = Date.now();
     await ask(engine, '/timed');
-    await waitFor('the trigger shows the request', async () => {
-      const { result } = await worker.call('engine::registered-triggers::info', { id: 'f::timed' });
-      return Date.parse(Object(result).last_fired_at) >= beforeMs || undefined;
-    });
+    const { result } = await worker.call('engine::registered-triggers::info', { id: 'f::timed' });
+    expect(Date.parse(Object(result).last_fired_at)).toBeGreaterThanOrEqual(beforeMs);
   }
 });
 
