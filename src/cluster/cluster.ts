@@ -5,12 +5,12 @@
 
 import { SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
 import { differencesOf, type SharedConfiguration } from '../core/cluster/shared-configuration.ts';
-import type { ClusterEngine, ClusterStatus } from '../core/cluster/status.ts';
+import type { ClusterEngine, ClusterStatus, WorkerCounts } from '../core/cluster/status.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
 import { StartFailure } from '../effects/start-failure.ts';
-import type { RouterContext, WorkerEntry } from '../router/context.ts';
+import { loadOf, type RouterContext, type WorkerEntry } from '../router/context.ts';
 import { endProofOfGone } from '../router/registrations/unproven.ts';
 import { Identity } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
@@ -229,7 +229,7 @@ export class Cluster {
       entryBytesMax: entryBytesMax(nats),
       carrier: new NatsCarrier({ nats, prefix, engineId, clock, random, logger, load }),
       facts: () => ({
-        ...{ version, address: this.#address },
+        ...{ version, address: this.#address, workers: loadOf(context).workers },
         ...(shared !== undefined && { shared: shared() }),
         ...(zone !== undefined && { zone }),
         ...(routers !== undefined && { process: routers.process, ...(routers.isFurther && { is_further: true }) }),
@@ -291,6 +291,7 @@ export class Cluster {
     return {
       ...{ id: this.#identity?.engineId ?? '', address: this.#address, version, zone: zone ?? null },
       ...{ status: 'here', functions, calls: context.calls.processCount },
+      workers: sumOf([loadOf(context), ...context.furtherRouters.values()].map(({ workers }) => workers)),
       ...routersOf(1 + context.otherRouters.size),
     };
   }
@@ -299,10 +300,9 @@ export class Cluster {
     const known = [...((this.#identity ?? this.#former)?.known.values() ?? [])];
     const firsts = known.filter(({ engine }) => !engine.isFurther);
     return firsts.map(({ engine: first, facts }) => {
-      const routers = [
-        first,
-        ...known.map(({ engine }) => engine).filter((one) => one !== first && one.first === first),
-      ];
+      const members = known.filter(({ engine }) => engine === first || engine.first === first);
+      const routers = members.map(({ engine }) => engine);
+      const workers = members.flatMap(({ facts: { workers: counts = [] } }) => counts);
       const isUp = routers.every((router) => router.isUp);
       return {
         id: first.id,
@@ -310,6 +310,7 @@ export class Cluster {
         version: facts.version,
         zone: facts.zone ?? null,
         status: isUp ? (routers.some(({ isDraining }) => isDraining) ? 'draining' : 'up') : 'unreachable',
+        ...(workers.length > 0 && { workers: sumOf(workers) }),
         functions: new Set(routers.flatMap(({ functions }) => [...functions])).size,
         calls: routers.reduce((sum, { callsInFlight }) => sum + callsInFlight, 0),
         ...routersOf(routers.length),
@@ -320,6 +321,13 @@ export class Cluster {
 
 function isOfThisProcess({ executors, remotes }: WorkerEntry): boolean {
   return executors.length > 0 || remotes.some(({ engine }) => engine.isRouter);
+}
+
+function sumOf(counts: readonly WorkerCounts[]): WorkerCounts {
+  return {
+    connected: counts.reduce((sum, { connected }) => sum + connected, 0),
+    active: counts.reduce((sum, { active }) => sum + active, 0),
+  };
 }
 
 function routersOf(routers: number): Pick<ClusterEngine, 'routers'> {

@@ -9,6 +9,7 @@
 
 import { LiveEngines, RENEW_INTERVAL_MS, SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
 import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
+import type { WorkerCounts } from '../core/cluster/status.ts';
 import type { Clock } from '../effects/clock.ts';
 import type { Logger } from '../effects/logger.ts';
 import type { Bucket, BucketEntry } from '../effects/nats/bucket.ts';
@@ -27,6 +28,8 @@ export interface EngineFacts {
   readonly process?: string;
   /** It is not the first router of its process, which answers for all of them. */
   readonly is_further?: true;
+  /** Absent in the key of an engine of the version before. */
+  readonly workers?: WorkerCounts;
   /** Absent in the key of an engine that does not know it yet. */
   readonly shared?: SharedConfiguration;
 }

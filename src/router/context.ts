@@ -6,6 +6,7 @@ import type { Reservations } from '../core/access/reservations.ts';
 import type { Call, CallTable } from '../core/calls/call-table.ts';
 import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { WaitingCalls, WaitingLimits } from '../core/calls/waiting-calls.ts';
+import type { WorkerCounts } from '../core/cluster/status.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable, WorkerFunction } from '../core/registry/function-table.ts';
@@ -112,6 +113,7 @@ export interface RouterSettings {
 /** How much a router has to do. */
 export interface RouterLoad {
   readonly connections: number;
+  readonly workers: WorkerCounts;
   readonly callsInFlight: number;
   readonly pressure: RouterPressure;
   /** Why it cannot reach other engines of the cluster. */
@@ -122,8 +124,20 @@ export type RouterPressure = Pick<Pressure, 'level' | 'name' | 'cause'>;
 
 export function loadOf({ sessions, calls, pressure }: RouterContext, clusterTrouble?: string): RouterLoad {
   const { level, name, cause } = pressure;
-  const load = { connections: sessions.size, callsInFlight: calls.openCount, pressure: { level, name, cause } };
+  const load = {
+    ...{ connections: sessions.size, workers: countWorkers(sessions.values()), callsInFlight: calls.openCount },
+    pressure: { level, name, cause },
+  };
   return clusterTrouble === undefined ? load : { ...load, clusterTrouble };
+}
+
+function countWorkers(sessions: Iterable<Session>): WorkerCounts {
+  let [connected, active] = [0, 0];
+  for (const { isWorker, isAccepting, functions } of sessions) {
+    if (isWorker) connected++;
+    if (isWorker && isAccepting && functions.size > 0) active++;
+  }
+  return { connected, active };
 }
 
 export interface RouterContext {

@@ -1,5 +1,11 @@
 // What `engine::cluster::status` answers, and `svc cluster status` shows.
 
+export interface WorkerCounts {
+  readonly connected: number;
+  /** Those that have functions and take calls. */
+  readonly active: number;
+}
+
 export interface ClusterEngine {
   readonly id: string;
   /** Its first worker port. */
@@ -8,7 +14,9 @@ export interface ClusterEngine {
   readonly zone: string | null;
   /** `unreachable`: it renews its key, and this engine has no session with it. */
   readonly status: 'here' | 'up' | 'draining' | 'unreachable';
-  /** How many functions its trusted workers offer. */
+  /** Connected to it. Absent: its version does not report them. */
+  readonly workers?: WorkerCounts;
+  /** How many functions its workers offer. */
   readonly functions: number;
   /** Calls in flight on it, as it last reported. */
   readonly calls: number;

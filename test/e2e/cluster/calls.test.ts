@@ -186,6 +186,25 @@ describe.skipIf(NO_NATS_SERVER)('what an engine reports of its cluster', () => {
     expect(neighbours.map(({ body }) => body)).not.toContain('written at A');
   });
 
+  test('[CL19] how many workers each engine has; the console counts those of all', async () => {
+    const httpPort = await freePort();
+    const workers = `  - {name: svc-http, config: {port: ${httpPort}, host: 127.0.0.1}}\n`;
+    await using pair = await startClusterPair({ workers }, {});
+    const near = connect(pair.a.url);
+    connect(pair.b.url);
+    connect(pair.b.url).registerFunction('far::one', () => 1);
+    await waitForFunction(near, 'far::one');
+    const workersOf = async (wanted: string) =>
+      (await statusOf(near)).engines.find(({ status }) => status === wanted)?.workers;
+    const far = { connected: 2, active: 1 };
+    await waitFor('the other engine says how many', async () => (await workersOf('up'))?.active === far.active);
+    expect(await workersOf('up')).toEqual(far);
+    const here = await workersOf('here');
+    const { counts } = await consoleCall({ httpPort }, 'GET /status');
+    expect(counts.workers).toBe(far.connected + (here?.connected ?? 0));
+    expect(counts.workers_active).toBe(far.active);
+  });
+
   test('[CL7] what a function of another engine takes and answers, also after that changed', async () => {
     await using pair = await startClusterPair();
     const caller = connect(pair.a.url);

@@ -22,7 +22,7 @@ export const clusterStatus = defineCommand({
   flags: FLAGS,
   formats: ['table', 'wide', 'json', 'jsonl', 'csv'],
   examples: [
-    { line: 'svc cluster status', shows: 'Address, state, functions and calls of each engine.' },
+    { line: 'svc cluster status', shows: 'Address, state, workers, functions and calls of each engine.' },
     { line: 'svc cluster status --json', shows: 'The same for programs.' },
     { line: 'svc cluster status --watch', shows: 'The same every second, until Ctrl-C.' },
   ],
@@ -51,6 +51,7 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
   { name: 'status', text: field('status') },
   { name: 'zone', text: field('zone') },
   { name: 'routers', align: 'right', wideOnly: true, text: (record) => String(numberIn(record, 'routers') ?? 1) },
+  { name: 'workers', align: 'right', text: workers },
   { name: 'functions', align: 'right', text: number('functions') },
   { name: 'calls', align: 'right', text: number('calls') },
   { name: 'version', text: field('version') },
@@ -58,6 +59,11 @@ const COLUMNS: readonly Column<JsonRecord>[] = [
 
 function field(name: string): (record: JsonRecord) => string {
   return (record) => textIn(record, name);
+}
+
+/** Engines of the version before do not report them. */
+function workers({ workers: counts }: JsonRecord): string {
+  return isRecord(counts) ? String(numberIn(counts, 'connected') ?? '') : '';
 }
 
 function number(name: string): (record: JsonRecord) => string {

@@ -85,7 +85,10 @@ export function overloadOf({ module: { router, openFiles } }: Pick<ConsoleContex
 
 /** Counts that need a store are `null` where that store is missing. */
 export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'module' | 'history'>): Promise<Counts> {
-  const { router } = context.module;
+  const { router, cluster } = context.module;
+  const ofOtherEngines = (cluster?.status().engines ?? []).flatMap(({ status, workers: counts = [] }) =>
+    status === 'here' ? [] : counts,
+  );
   const triggers = [...router.triggers()];
   const workers = router.workers();
   const [streams, queues] = await Promise.all([
@@ -98,10 +101,12 @@ export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'modul
   return {
     functions: [...router.functions()].filter((entry) => entry.kind === 'worker' && !isMarkedInternal(entry)).length,
     triggers: triggers.length,
-    workers: workers.length + elsewhere.length,
-    workers_active:
+    workers: ofOtherEngines.reduce((sum, { connected }) => sum + connected, workers.length + elsewhere.length),
+    workers_active: ofOtherEngines.reduce(
+      (sum, { active }) => sum + active,
       workers.filter(({ isAccepting, functions }) => isAccepting && functions.size > 0).length +
-      elsewhere.filter(isActive).length,
+        elsewhere.filter(isActive).length,
+    ),
     streams: streams?.filter(({ type }) => type === 'user').length ?? null,
     queues: queues?.length ?? null,
     dead_letters: queues?.reduce((sum, { dead }) => sum + dead, 0) ?? null,

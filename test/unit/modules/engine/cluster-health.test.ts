@@ -9,6 +9,7 @@ import { RouterPort } from '../../../../src/router/port.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 const LOAD: RouterLoad = {
+  workers: { connected: 0, active: 0 },
   connections: 0,
   callsInFlight: 0,
   pressure: { level: PRESSURE.normal, name: 'normal', cause: undefined },

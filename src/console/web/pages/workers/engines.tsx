@@ -8,7 +8,7 @@ import { WordStatus } from '../../kit/feedback/status.tsx';
 import { CopyId } from '../../kit/inputs/copy.tsx';
 
 const EVERY_MS = 5_000;
-const COLUMNS = ['Engine', 'State', 'Address', 'Zone', 'Functions', 'In flight', 'Version'];
+const COLUMNS = ['Engine', 'State', 'Address', 'Zone', 'Workers', 'Functions', 'In flight', 'Version'];
 
 export function Engines(): ReactNode {
   const { data } = useQuery({
@@ -32,7 +32,7 @@ export function Engines(): ReactNode {
           </tr>
         </thead>
         <tbody>
-          {engines.map(({ id, status, address, zone, functions, calls, version }) => (
+          {engines.map(({ id, status, address, zone, workers, functions, calls, version }) => (
             <tr key={id}>
               <td className="pr-4">
                 <CopyId id={id} what="the id" />
@@ -43,6 +43,7 @@ export function Engines(): ReactNode {
               </td>
               <td className="pr-4 font-mono">{address}</td>
               <td className="pr-4">{zone ?? '–'}</td>
+              <td className="pr-4 tabular-nums">{workers === undefined ? '–' : formatCount(workers.connected)}</td>
               <td className="pr-4 tabular-nums">{formatCount(functions)}</td>
               <td className="pr-4 tabular-nums">{formatCount(calls)}</td>
               <td>{version}</td>
