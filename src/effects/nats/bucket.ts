@@ -37,6 +37,8 @@ interface BucketParts {
 
 const WATCH_RETRY_MS = 500;
 const WATCH_CHECK_INTERVAL_MS = 1_000;
+/** A watch delivers what this engine wrote within a few milliseconds. */
+const OWN_WRITE_MS_MAX = 500;
 /** What a create answers where the key exists. */
 const WRONG_LAST_SEQUENCE = 10_071;
 
@@ -45,6 +47,7 @@ export class Bucket {
   /** How many servers keep it. */
   readonly replicas: number;
   readonly #parts: BucketParts;
+  readonly #writeListeners = new Set<(revision: number) => void>();
 
   constructor(parts: BucketParts) {
     this.#parts = parts;
@@ -54,12 +57,12 @@ export class Bucket {
 
   /** Resolves with the revision. */
   async put(key: string, value: string): Promise<number> {
-    return await this.#kv.put(key, value);
+    return this.#written(await this.#kv.put(key, value));
   }
 
   /** Rejects where the key exists. */
   async create(key: string, value: string): Promise<number> {
-    return await this.#kv.create(key, value);
+    return this.#written(await this.#kv.create(key, value));
   }
 
   /** Whether the key did not exist: it exists from now on. Rejects where that is unknown. */
@@ -110,7 +113,7 @@ export class Bucket {
 
   /** Rejects where the key has another revision. */
   async update(key: string, value: string, revision: number): Promise<number> {
-    return await this.#kv.update(key, value, revision);
+    return this.#written(await this.#kv.update(key, value, revision));
   }
 
   /** Whether a write was refused because the key has another revision. */
@@ -121,6 +124,11 @@ export class Bucket {
   /** With a revision: rejects where the key has another one. */
   async delete(key: string, revision?: number): Promise<void> {
     await this.#kv.delete(key, revision === undefined ? undefined : { previousSeq: revision });
+  }
+
+  #written(revision: number): number {
+    for (const listener of this.#writeListeners) listener(revision);
+    return revision;
   }
 
   /** For one operation. The client would keep it until NATS is back, when it may be wrong (K3). */
@@ -168,7 +176,9 @@ export class Bucket {
     const progress = new WatchProgress();
     let isStopped = false;
     let stop = (): void => {};
+    let beganMs = Number.POSITIVE_INFINITY;
     const follow = async (): Promise<void> => {
+      beganMs = clock.monotonicMs();
       // Everything up to here is part of what is delivered first.
       progress.begin(await this.#lastRevision());
       const entries = await this.#kv.watch();
@@ -189,12 +199,14 @@ export class Bucket {
       if (isStopped) return;
       const reason = error instanceof Error ? error.message : 'it was closed, or delivered nothing any more';
       logger.warn('The watch of a bucket ended and begins again', { bucket: this.name, reason });
-      clock.after(WATCH_RETRY_MS, () => void follow().then(followOn, followOn));
+      const hasLasted = clock.monotonicMs() - beganMs > WATCH_RETRY_MS;
+      clock.after(hasLasted ? 0 : WATCH_RETRY_MS, () => void follow().then(followOn, followOn));
     };
+    // The server that delivered may be lost, which nothing reports.
+    const stopListening = this.#onWrite(expectOwn(clock, progress, () => stop()));
     const stopChecks = clock.every(WATCH_CHECK_INTERVAL_MS, () => {
       this.#lastRevision().then(
         (revision) => {
-          // The server that delivered may be lost, which nothing reports.
           if (progress.isStuckAt(revision)) stop();
         },
         () => {},
@@ -204,8 +216,14 @@ export class Bucket {
     return () => {
       isStopped = true;
       stopChecks();
+      stopListening();
       stop();
     };
+  }
+
+  #onWrite(listener: (revision: number) => void): () => void {
+    this.#writeListeners.add(listener);
+    return () => this.#writeListeners.delete(listener);
   }
 
   async #lastRevision(): Promise<number> {
@@ -213,11 +231,34 @@ export class Bucket {
   }
 }
 
+/** Calls `stuck` when a revision that this engine wrote is not delivered in time, and nothing else is. */
+function expectOwn(clock: Pick<Clock, 'after'>, progress: WatchProgress, stuck: () => void) {
+  let newest = 0;
+  let isExpecting = false;
+  const expect = (revision: number): void => {
+    newest = Math.max(newest, revision);
+    if (isExpecting) return;
+    isExpecting = true;
+    const seenBefore = progress.seen;
+    clock.after(OWN_WRITE_MS_MAX, () => {
+      isExpecting = false;
+      if (progress.seen >= newest) return;
+      if (progress.seen === seenBefore) stuck();
+      else expect(newest);
+    });
+  };
+  return expect;
+}
+
 /** How far a watch has come. */
 class WatchProgress {
   #seen = 0;
   #seenBefore = 0;
   #expected = 0;
+
+  get seen(): number {
+    return this.#seen;
+  }
 
   begin(revision: number): void {
     this.#seen = revision;

@@ -1,3 +1,5 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { MarkerSweep } from '../../../src/cluster/marker-sweep.ts';
 import { systemClock } from '../../../src/effects/clock.ts';
@@ -54,6 +56,18 @@ class Watched implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
+  }
+}
+
+/** As when the server is lost that led it: no client hears of it. */
+async function forgetWatches({ url }: NatsServer, { name }: Bucket): Promise<void> {
+  const connection = await connect({ servers: url });
+  try {
+    const { consumers } = await jetstreamManager(connection);
+    const stream = `KV_${name}`;
+    for (const { name: consumer } of await consumers.list(stream).next()) await consumers.delete(stream, consumer);
+  } finally {
+    await connection.close();
   }
 }
 
@@ -131,6 +145,18 @@ describe.skipIf(NO_NATS_SERVER)('a bucket', () => {
     using watched = new Watched(bucket);
     await waitFor('all has been delivered', () => watched.completions === 1);
     expect(watched.keys).toEqual(['e2.f.a']);
+  });
+
+  test('[CL7] delivers again what it holds when the server that delivered has forgotten the watch', async () => {
+    await using opened = await open();
+    const { bucket, server } = opened;
+    await bucket.put('a', '1');
+    using watched = new Watched(bucket);
+    await waitFor('all has been delivered', () => watched.completions === 1);
+    await forgetWatches(server, bucket);
+    await bucket.put('a', '2');
+    await waitFor('the change is delivered', () => watched.entries.some(({ value }) => value === '2'));
+    expect(watched.completions).toBe(2);
   });
 
   test('[CL15] fails at once while NATS is away, and does not change afterwards', { timeout: 60_000 }, async () => {
