@@ -12,7 +12,7 @@ import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts'
 import { StartFailure } from '../effects/start-failure.ts';
 import { loadOf, type RouterContext, type WorkerEntry } from '../router/context.ts';
 import { endProofOfGone } from '../router/registrations/unproven.ts';
-import { Identity } from './identity.ts';
+import { Identity, type RoutersOfProcess } from './identity.ts';
 import { KEY_KINDS, type KeyKind, SharedKeys } from './shared-keys.ts';
 import { SharedReservations } from './shared-reservations.ts';
 import { SharedTriggers } from './shared-triggers.ts';
@@ -28,18 +28,6 @@ export interface ClusterOptions {
   readonly routers?: RoutersOfProcess | undefined;
   /** What this engine has to have in common with the others, as it is configured now; the first router says so. */
   readonly shared?: (() => SharedConfiguration) | undefined;
-}
-
-/** Each router of a process is a member, and to people they are one engine. */
-export interface RoutersOfProcess {
-  /** An id of the process. */
-  readonly process: string;
-  /** This is not the first router. */
-  readonly isFurther: boolean;
-  /** This router has that id in the cluster from now on. */
-  becameMember(memberId: string): void;
-  /** A registration of this router has its order among all of the cluster. */
-  ordered(entry: string): void;
 }
 
 const ENTRY_BYTES_MAX = 64 * 1024;
@@ -235,7 +223,7 @@ export class Cluster {
         ...(routers !== undefined && { process: routers.process, ...(routers.isFurther && { is_further: true }) }),
         ...(context.channels.home !== undefined && { channels: context.channels.home }),
       }),
-      ordered: routers && ((entry) => routers.ordered(entry)),
+      routers,
       lost: (reason) => {
         if (this.#identity === identity) this.#lost(identity, reason);
         else loseEarly(reason);

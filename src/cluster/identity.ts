@@ -19,6 +19,18 @@ import { functionOf, Publisher } from './publisher.ts';
 import { RegistryCopy } from './registry-copy.ts';
 import type { SharedReservations } from './shared-reservations.ts';
 
+/** Each router of a process is a member, and to people they are one engine. */
+export interface RoutersOfProcess {
+  /** An id of the process. */
+  readonly process: string;
+  /** This is not the first router. */
+  readonly isFurther: boolean;
+  /** This router has that id in the cluster from now on. */
+  becameMember(memberId: string): void;
+  /** A registration of this router has its order among all of the cluster. */
+  ordered(entry: string): void;
+}
+
 export interface IdentityOptions {
   readonly context: RouterContext;
   readonly engineId: string;
@@ -29,8 +41,7 @@ export interface IdentityOptions {
   readonly entryBytesMax: number;
   readonly carrier: Carrier & { close(): void };
   readonly facts: () => EngineFacts;
-  /** A registration has its order among all of the cluster. */
-  readonly ordered?: ((entry: string) => void) | undefined;
+  readonly routers: RoutersOfProcess | undefined;
   readonly lost: (reason: string) => void;
 }
 
@@ -78,7 +89,7 @@ export class Identity {
 
   /** Resolves when all engines and functions that are there are known. */
   async start(): Promise<void> {
-    const { context, engineId, registrations, reservations, entryBytesMax, ordered } = this.#options;
+    const { context, engineId, registrations, reservations, entryBytesMax, routers } = this.#options;
     // A watch reports that it is complete with the last value that is there.
     await registrations.put(`${engineId}.e`, '{}');
     await new Promise<void>((resolve) => {
@@ -102,7 +113,7 @@ export class Identity {
     this.#publisher = new Publisher({
       ...{ engineId, bucket: registrations, context, bytesMax: entryBytesMax },
       ordered: (entry, revision) => {
-        ordered?.(entry);
+        routers?.ordered(entry);
         const id = functionOf(entry);
         if (id !== undefined) this.#unproven.push({ id, revision });
         this.#prove();
@@ -166,9 +177,9 @@ export class Identity {
   }
 
   #came(id: string, facts: EngineFacts): void {
-    const { context, carrier } = this.#options;
+    const { context, carrier, routers } = this.#options;
     // Routers of this process have lines to each other.
-    if (facts.process !== undefined && facts.process === this.#options.facts().process) return;
+    if (facts.process !== undefined && facts.process === routers?.process) return;
     const engine = new RemoteEngine(id, facts.zone, context.compact);
     engine.isFurther = facts.is_further === true;
     const { events, home } = this.#linkEvents(engine);
@@ -196,8 +207,8 @@ export class Identity {
 
   /** Logged once for each pair of processes. */
   #report(what: 'joined' | 'left', engine: RemoteEngine, { address }: EngineFacts): void {
-    const { context, facts } = this.#options;
-    if (engine.isFurther || facts().is_further === true) return;
+    const { context, routers } = this.#options;
+    if (engine.isFurther || routers?.isFurther === true) return;
     context.logger.info(`An engine has ${what} the cluster`, { engine: engine.id, address });
   }
 

@@ -1,6 +1,7 @@
 // How the engine becomes one of several that act as one, where the configuration names `cluster`.
 
-import type { Cluster, RoutersOfProcess } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { RoutersOfProcess } from '../cluster/identity.ts';
 import { natsOf } from '../config/cluster-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';

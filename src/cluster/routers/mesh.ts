@@ -16,7 +16,7 @@ import { RemoteOwner } from '../../router/remote/remote-owner.ts';
 import { RunPlace } from '../../router/remote/run-place.ts';
 import { ServeFrames } from '../../router/remote/serve-frames.ts';
 import { adoptVerdict, noteVerdict } from '../../router/triggers/triggers.ts';
-import type { RoutersOfProcess } from '../cluster.ts';
+import type { RoutersOfProcess } from '../identity.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';

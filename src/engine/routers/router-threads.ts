@@ -3,7 +3,7 @@
 // Invariant: there is no half engine. A router thread that ends before it was asked to ends the process.
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { RoutersOfProcess } from '../../cluster/cluster.ts';
+import type { RoutersOfProcess } from '../../cluster/identity.ts';
 import { RouterMesh } from '../../cluster/routers/mesh.ts';
 import type { ModuleKey } from '../../config/changes.ts';
 import type { LoadedConfig } from '../../config/load.ts';

@@ -1,7 +1,7 @@
 // How the engine starts further routers, where the configuration has several threads. With one router none of the code
 // of the others is loaded.
 
-import type { RoutersOfProcess } from '../../cluster/cluster.ts';
+import type { RoutersOfProcess } from '../../cluster/identity.ts';
 import type { Logger } from '../../effects/logger.ts';
 import type { ListenerAddress } from '../../modules/module.ts';
 import type { Taps } from '../../modules/taps.ts';
