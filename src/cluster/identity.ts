@@ -111,7 +111,7 @@ export class Identity {
     });
     await this.#membership.start();
     this.#publisher = new Publisher({
-      ...{ engineId, bucket: registrations, context, bytesMax: entryBytesMax },
+      ...{ engineId, bucket: registrations, context, bytesMax: entryBytesMax, readers: 'engines' },
       ordered: (entry, revision) => {
         routers?.ordered(entry);
         const id = functionOf(entry);

@@ -24,8 +24,8 @@ export interface PublisherOptions {
   readonly context: RouterContext;
   /** Of one entry. */
   readonly bytesMax: number;
-  /** For routers of one process. */
-  readonly isImmediate?: boolean;
+  /** The other engines of the cluster, or the other routers of the process. */
+  readonly readers: 'engines' | 'routers';
   /** An entry has its order among all of the cluster: other routers of the process compare by it, too. */
   readonly ordered?: (entry: string, revision: number) => void;
 }
@@ -53,10 +53,10 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    const { bucket, engineId, context, isImmediate } = options;
+    const { bucket, engineId, context, readers } = options;
     const { functions, triggers, clock } = context;
     const writer = new BucketWriter({
-      ...{ bucket, clock, isImmediate },
+      ...{ bucket, clock, isImmediate: readers === 'routers' },
       keyOf: (entry) => `${engineId}.${entry[0]}.${keyPart(entry.slice(2)).part}`,
       wantedOf: (entry) => this.#valueOf(entry),
       written: (entry, revision) => this.#written(entry, revision),
@@ -69,6 +69,11 @@ export class Publisher {
     for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
     for (const { id, kind } of functions.all()) if (kind === 'worker') writer.note(`${FUNCTION}.${id}`);
     for (const { id } of triggers.bindings()) for (const kind of TRIGGERS) writer.note(`${kind}.${id}`);
+  }
+
+  /** They learn a change before what happens next, and more of it. */
+  get #isForRouters(): boolean {
+    return this.#options.readers === 'routers';
   }
 
   stop(): void {
@@ -130,7 +135,7 @@ export class Publisher {
     const value = {
       ...textOf('metadata', spec.metadata),
       ...(trust !== 'trusted' && { trust }),
-      ...(this.#options.isImmediate === true ? { shown: shownOf(entry, spec) } : digestOf(spec)),
+      ...(this.#isForRouters ? { shown: shownOf(entry, spec) } : digestOf(spec)),
     };
     if (entry.balance === 'least_in_flight') return value;
     return { ...value, by: executor.workerId, ...this.#orderOf(`${FUNCTION}.${id}`, spec) };
@@ -159,12 +164,12 @@ export class Publisher {
       const shown = { owner: workerId, sdk: isOwnSdk };
       if (access === undefined) return shown;
       // The first router has all restricted connections, and serves their triggers.
-      if (this.#options.isImmediate === true) return undefined;
+      if (this.#isForRouters) return undefined;
       const { functionPrefix: prefix } = access.grant;
       return { ...shown, rights: keptRights(workerId, access), ...(prefix !== undefined && { prefix }) };
     }
     // The provider of its type may be on any router of the process, also one that comes later.
-    const isDurable = owner === undefined && this.#options.isImmediate === true;
+    const isDurable = owner === undefined && this.#isForRouters;
     return isDurable ? { owner: '', sdk: false, durable: true } : undefined;
   }
 
@@ -180,7 +185,7 @@ export class Publisher {
   #orderOf(entry: string, registration: { order?: number | undefined }): { first?: number } {
     const { order } = registration;
     // Among the routers of its process it has one before.
-    const hasOrder = order !== undefined && (this.#options.isImmediate === true || !isProvisional(order));
+    const hasOrder = order !== undefined && (this.#isForRouters || !isProvisional(order));
     if (hasOrder) return { first: order };
     this.#unordered.set(entry, registration);
     return {};

@@ -9,12 +9,14 @@ type Offered = Pick<EngineModule, 'functions' | 'triggerTypes'>;
 export function plugIn(context: RouterContext, module: string, offered: Offered): void {
   for (const handler of offered.functions) context.functions.addBuiltin(builtinEntry(module, handler));
   for (const type of offered.triggerTypes) addModuleType(context, type);
+  context.announce.modulesChanged();
 }
 
 /** Removes it again. Running calls are answered; triggers of its types wait until it is back. */
 export function unplug(context: RouterContext, module: string, offered: Offered): void {
   context.functions.removeBuiltins(module);
   for (const type of offered.triggerTypes) removeModuleType(context, type);
+  context.announce.modulesChanged();
 }
 
 /**

@@ -211,6 +211,8 @@ export interface RouterContext {
   jobTaker: JobTaker | undefined;
   /** Called, soon after, when functions came or went. */
   readonly functionListeners: Set<() => void>;
+  /** Called when modules offer other functions or trigger types. */
+  readonly moduleListeners: Set<() => void>;
   /** Called with its id when a worker came, left, or identified itself. */
   readonly workerListeners: Set<(workerId: string) => void>;
   /** Called when queues came or went, or their rules changed. */
@@ -230,6 +232,8 @@ export interface RouterContext {
 
 export interface Announcements {
   functionsChanged(): void;
+  /** Modules offer other functions or trigger types. */
+  modulesChanged(): void;
   /** `depth`: the depth of the cause in its chain of calls; 0 for causes from outside. */
   workerEvent(event: WorkerEvent, workerId: string, depth?: number): void;
 }

@@ -104,7 +104,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     quietTraces: new QuietTraces(settings.markKey ?? random.token() + random.token()),
     observer: undefined,
     jobTaker: undefined,
-    functionListeners: new Set(),
+    ...{ functionListeners: new Set(), moduleListeners: new Set() },
     workerListeners: new Set(),
     queueJudges: new Set(),
     queueListeners: new Set(),

@@ -214,9 +214,11 @@ export class RouterPort {
     functions.addBuiltin(entry);
     reserve(this.#context, 'function', entry.id);
     announce.functionsChanged();
+    announce.modulesChanged();
     return () => {
       functions.removeBuiltin(entry);
       announce.functionsChanged();
+      announce.modulesChanged();
     };
   }
 

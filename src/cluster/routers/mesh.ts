@@ -54,7 +54,7 @@ export class RouterMesh {
   readonly #entries = new Map<string, { readonly value: string; readonly revision: number }>();
   readonly #publisher: Publisher;
   #modules: HomeModules | undefined;
-  #sentModules = '';
+  #sentModules: RawJson | undefined;
   #haveModules = (): void => {};
   readonly #modulesKnown: Promise<void>;
   #waiting: (() => void)[] = [];
@@ -81,7 +81,7 @@ export class RouterMesh {
       delete: async (key: string) => this.#delete(key),
     };
     this.#publisher = new Publisher({
-      ...{ engineId: ownId, bucket, context, isImmediate: true },
+      ...{ engineId: ownId, bucket, context, readers: 'routers' },
       bytesMax: Number.POSITIVE_INFINITY,
     });
     context.workerListeners.add((id) => this.#workerChanged(id));
@@ -127,10 +127,8 @@ export class RouterMesh {
 
   /** On the first router: its modules offer something else. */
   modulesChanged(): void {
-    const text = rawJson(ownModules(this.#options.context));
-    if (text === this.#sentModules) return;
-    this.#sentModules = text;
-    for (const { engine } of this.#peers) engine.sendControl(asRawJson(text));
+    this.#sentModules = rawJson(ownModules(this.#options.context));
+    for (const { engine } of this.#peers) engine.sendControl(this.#sentModules);
   }
 
   stop(): void {
@@ -166,7 +164,7 @@ export class RouterMesh {
     this.#say(peer, { kind: 'hello', channels: context.channels.home ?? '' });
     if (this.#memberId !== undefined) this.#say(peer, { kind: 'member', id: this.#memberId });
     for (const [key, { value, revision }] of this.#entries) this.#sendEntry(peer, key, value, revision);
-    if (this.#sentModules !== '') peer.engine.sendControl(asRawJson(this.#sentModules));
+    if (this.#sentModules !== undefined) peer.engine.sendControl(this.#sentModules);
     this.#copy.engineUp(peer.engine);
   }
 

@@ -89,7 +89,7 @@ export class RouterThreads {
   /** The modules of the first router have started: the others know them, and listen where it listens. */
   async listen(listeners: () => readonly ListenerAddress[]): Promise<void> {
     this.#mesh.modulesChanged();
-    this.#options.context.functionListeners.add(() => this.#mesh.modulesChanged());
+    this.#options.context.moduleListeners.add(() => this.#mesh.modulesChanged());
     await Promise.all(this.#threads.map((thread) => thread.ready));
     const { key: markKey } = this.#options.context.quietTraces;
     const ports = portsOf(modulesOfRouters(this.#options.config), listeners());

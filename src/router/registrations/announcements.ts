@@ -36,6 +36,9 @@ export function createAnnouncements(contextOf: () => RouterContext): Announcemen
       if (waitMs > 0) clock.after(waitMs, announce);
       else clock.afterTurn(announce);
     },
+    modulesChanged() {
+      for (const listener of contextOf().moduleListeners) listener();
+    },
     workerEvent(event: WorkerEvent, workerId: string, depth = 0) {
       const context = contextOf();
       context.workerChanges++;

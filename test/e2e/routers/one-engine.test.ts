@@ -102,6 +102,42 @@ test('[RO8] what every router observed is in one answer at once', async () => {
   for (const one of workers) one.close();
 });
 
+test('[RO6] [RO12] the functions and trigger types that a reload adds are known on every router at once', async () => {
+  using folder = new TemporaryFolder();
+  const configFile = join(folder.path, 'svc-config.yaml');
+  await writeFile(configFile, ON_ANY_PORT);
+  await using engine = await startTestEngine({ configFile, threads: 2 });
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => RawWorker.connect(engine.url)));
+  const seen = new Set<unknown>();
+  for (const worker of workers) {
+    await worker.serve('f::seen', (data) => {
+      seen.add(Object(data).scope);
+      return null;
+    });
+  }
+  const setAll = () =>
+    Promise.all(workers.map((one, at) => one.call('state::set', { scope: `s${at}`, key: 'k', value: 1 })));
+  const refusal = { error: { code: 'function_not_found' } };
+  expect(await setAll()).toMatchObject(workers.map(() => refusal));
+  const state = '  - {name: svc-state, config: {adapter: {name: kv, config: {store_method: in_memory}}}}\n';
+  await writeFile(configFile, ON_ANY_PORT + state);
+  expect(await engine.reload()).toMatchObject({ ok: true });
+  expect((await setAll()).map(({ error }) => error)).toEqual(workers.map(() => undefined));
+  for (const [at, worker] of workers.entries()) {
+    worker.send({
+      ...{ type: 'registertrigger', id: `t${at}`, trigger_type: 'state', function_id: 'f::seen' },
+      config: { scope: `s${at}` },
+    });
+    await worker.settled();
+  }
+  await setAll();
+  await waitFor('each trigger has fired', () => seen.size === WORKERS);
+  await writeFile(configFile, ON_ANY_PORT);
+  expect(await engine.reload()).toMatchObject({ ok: true });
+  expect(await setAll()).toMatchObject(workers.map(() => refusal));
+  for (const one of workers) one.close();
+});
+
 test('[RO12] a reload changes the sampling on every router', async () => {
   using folder = new TemporaryFolder();
   const configFile = join(folder.path, 'svc-config.yaml');
