@@ -8,7 +8,7 @@
 //   closed    `close` was called
 // Invariants:
 //   - `publish` resolves only when the broker has confirmed the message and routed it to a queue. It waits 20 s for
-//     that, as every call waits 20 s for its answer.
+//     that, as every call waits 20 s for its answer, and 8 s where the broker has several nodes.
 //   - While the broker blocks publishers (memory or disk alarm) a message is refused; none waits for the end of it.
 //   - User info of the address appears nowhere: not in health, errors or the log (X22).
 
@@ -51,6 +51,8 @@ const RETRY_MS_MAX = 5_000;
 const HEARTBEAT_S = 10;
 /** With other nodes to go to: the loss of a machine must not stop jobs for more than 10 s. */
 const HEARTBEAT_OF_NODES_S = 3;
+/** A message that was on its way to a queue's leader when its node was lost may never be confirmed. */
+const CONFIRM_OF_NODES_MS_MAX = 8_000;
 /** The client's default of 8 KiB would cut a payload into many pieces. */
 const FRAME_BYTES_MAX = 128 * 1024;
 const CLOSE_MS_MAX = 1_500;
@@ -140,8 +142,10 @@ export class RabbitLink {
       this.#waiting.set(messageId, (reason) => reject(this.#unavailable(reason)));
     });
     given.catch(() => {});
-    const cancel = this.#options.clock.after(ANSWER_MS_MAX, () => {
-      this.#waiting.get(messageId)?.(`it did not confirm within ${ANSWER_MS_MAX / 1_000} s; ${IS_UNKNOWN}`);
+    const { clock, urls } = this.#options;
+    const confirmMsMax = urls.length > 1 ? CONFIRM_OF_NODES_MS_MAX : ANSWER_MS_MAX;
+    const cancel = clock.after(confirmMsMax, () => {
+      this.#waiting.get(messageId)?.(`it did not confirm within ${confirmMsMax / 1_000} s; ${IS_UNKNOWN}`);
     });
     this.#publishing ??= this.#openPublishing();
     const publishing = this.#publishing;
@@ -149,7 +153,7 @@ export class RabbitLink {
       const channel = await Promise.race([publishing, given]);
       await Promise.race([channel.basicPublish(envelope, body), given]);
       // A message that no queue took is returned before it is confirmed, and the client reports that a turn later.
-      await Promise.race([new Promise<void>((resolve) => this.#options.clock.afterTurn(resolve)), given]);
+      await Promise.race([new Promise<void>((resolve) => clock.afterTurn(resolve)), given]);
     } catch (error) {
       if (isNegative(error)) this.#renewPublishing(publishing);
       throw this.refusalOf(error, IS_UNKNOWN);
