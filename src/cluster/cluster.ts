@@ -5,7 +5,7 @@
 
 import { SILENCE_MS_MAX } from '../core/cluster/live-engines.ts';
 import { differencesOf, type SharedConfiguration } from '../core/cluster/shared-configuration.ts';
-import type { ClusterEngine, ClusterStatus, WorkerCounts } from '../core/cluster/status.ts';
+import { type ClusterEngine, type ClusterStatus, sumOfWorkers } from '../core/cluster/status.ts';
 import type { Bucket } from '../effects/nats/bucket.ts';
 import { NatsCarrier } from '../effects/nats/carrier.ts';
 import { NatsConnection, type NatsOptions } from '../effects/nats/connection.ts';
@@ -279,7 +279,7 @@ export class Cluster {
     return {
       ...{ id: this.#identity?.engineId ?? '', address: this.#address, version, zone: zone ?? null },
       ...{ status: 'here', functions, calls: context.calls.processCount },
-      workers: sumOf([loadOf(context), ...context.furtherRouters.values()].map(({ workers }) => workers)),
+      workers: sumOfWorkers([loadOf(context), ...context.furtherRouters.values()].map(({ workers }) => workers)),
       ...routersOf(1 + context.otherRouters.size),
     };
   }
@@ -298,7 +298,7 @@ export class Cluster {
         version: facts.version,
         zone: facts.zone ?? null,
         status: isUp ? (routers.some(({ isDraining }) => isDraining) ? 'draining' : 'up') : 'unreachable',
-        ...(workers.length > 0 && { workers: sumOf(workers) }),
+        ...(workers.length > 0 && { workers: sumOfWorkers(workers) }),
         functions: new Set(routers.flatMap(({ functions }) => [...functions])).size,
         calls: routers.reduce((sum, { callsInFlight }) => sum + callsInFlight, 0),
         ...routersOf(routers.length),
@@ -309,13 +309,6 @@ export class Cluster {
 
 function isOfThisProcess({ executors, remotes }: WorkerEntry): boolean {
   return executors.length > 0 || remotes.some(({ engine }) => engine.isRouter);
-}
-
-function sumOf(counts: readonly WorkerCounts[]): WorkerCounts {
-  return {
-    connected: counts.reduce((sum, { connected }) => sum + connected, 0),
-    active: counts.reduce((sum, { active }) => sum + active, 0),
-  };
 }
 
 function routersOf(routers: number): Pick<ClusterEngine, 'routers'> {

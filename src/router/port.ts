@@ -5,6 +5,7 @@ import type { PolicyInForce, Registrations } from '../core/access/access.ts';
 import type { KeptRights } from '../core/access/kept-rights.ts';
 import type { Reservations, ReservedKind } from '../core/access/reservations.ts';
 import { Refusal } from '../core/calls/refusal.ts';
+import type { WorkerCounts } from '../core/cluster/status.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { EnqueueAnswer, EnqueueRules } from '../core/queue/shapes.ts';
 import type { NewBinding, TriggerType } from '../core/registry/trigger-table.ts';
@@ -379,6 +380,10 @@ export class RouterPort {
   /** Connections that are workers. A connection that only calls is not listed. */
   workers(): Session[] {
     return [...this.#context.sessions.values()].filter((session) => session.isWorker);
+  }
+
+  get workerCounts(): WorkerCounts {
+    return loadOf(this.#context).workers;
   }
 
   workerRow(session: Session): WorkerRow {

@@ -6,6 +6,13 @@ export interface WorkerCounts {
   readonly active: number;
 }
 
+export function sumOfWorkers(counts: readonly WorkerCounts[]): WorkerCounts {
+  return {
+    connected: counts.reduce((sum, { connected }) => sum + connected, 0),
+    active: counts.reduce((sum, { active }) => sum + active, 0),
+  };
+}
+
 export interface ClusterEngine {
   readonly id: string;
   /** Its first worker port. */

@@ -3,6 +3,7 @@
 
 import type { WorkerRow } from '../../../console/api/registry.ts';
 import type { AbsentModule, Counts, Status, TelemetryFlags } from '../../../console/api/system.ts';
+import { sumOfWorkers } from '../../../core/cluster/status.ts';
 import { areScarce } from '../../../effects/open-files.ts';
 import { validateNoQuery } from '../../../generated/console-requests.ts';
 import type { ConsoleContext } from '../console-context.ts';
@@ -90,7 +91,6 @@ export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'modul
     status === 'here' ? [] : counts,
   );
   const triggers = [...router.triggers()];
-  const workers = router.workers();
   const [streams, queues] = await Promise.all([
     listStreams(context).catch(() => undefined),
     listQueues(context).catch(() => undefined),
@@ -98,15 +98,13 @@ export async function countsOf(context: Pick<ConsoleContext, 'builtIns' | 'modul
   ]);
   const { elsewhere } = context.history;
   const isActive = ({ status, functions }: WorkerRow): boolean => status !== 'draining' && functions.length > 0;
+  const ofOtherRouters = { connected: elsewhere.length, active: elsewhere.filter(isActive).length };
+  const workers = sumOfWorkers([router.workerCounts, ofOtherRouters, ...ofOtherEngines]);
   return {
     functions: [...router.functions()].filter((entry) => entry.kind === 'worker' && !isMarkedInternal(entry)).length,
     triggers: triggers.length,
-    workers: ofOtherEngines.reduce((sum, { connected }) => sum + connected, workers.length + elsewhere.length),
-    workers_active: ofOtherEngines.reduce(
-      (sum, { active }) => sum + active,
-      workers.filter(({ isAccepting, functions }) => isAccepting && functions.size > 0).length +
-        elsewhere.filter(isActive).length,
-    ),
+    workers: workers.connected,
+    workers_active: workers.active,
     streams: streams?.filter(({ type }) => type === 'user').length ?? null,
     queues: queues?.length ?? null,
     dead_letters: queues?.reduce((sum, { dead }) => sum + dead, 0) ?? null,
