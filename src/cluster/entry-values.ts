@@ -29,12 +29,17 @@ export interface ShownFunction {
   readonly workers: readonly string[];
 }
 
-/** A trigger type that a trusted worker of the engine provides. */
+/**
+ * A trigger type that a worker of the engine provides. One of a restricted connection has another kind: older engines
+ * would take it for that of a trusted one.
+ */
 export interface TriggerTypeValue {
   readonly id?: string;
   readonly description: string;
   /** The connection that provides it. */
   readonly by: string;
+  /** Of a restricted connection: the prefix of its functions. */
+  readonly prefix?: string;
   /** The revision in which it was first written, if not in this one. */
   readonly first?: number;
 }

@@ -1,5 +1,4 @@
 // Writes what the workers of this engine offer into the bucket of registrations: functions, triggers and trigger types.
-// Other engines do not see trigger types of restricted connections.
 
 import { createHash } from 'node:crypto';
 import { keptRights } from '../core/access/kept-rights.ts';
@@ -14,7 +13,7 @@ import { withdrawDuplicate } from '../router/registrations/functions.ts';
 import { trustOf } from '../router/remote/offers.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
 import { Session } from '../router/session/session.ts';
-import { reordered, withdrawOlderType } from '../router/triggers/triggers.ts';
+import { reordered, withdrawLostType } from '../router/triggers/triggers.ts';
 import { BucketWriter } from './bucket-writer.ts';
 import type { FunctionValue, ShownFunction, TriggerTypeValue, TriggerValue } from './entry-values.ts';
 
@@ -35,10 +34,14 @@ const FUNCTION = 'f';
 const TRIGGER = 't';
 const RESTRICTED_TRIGGER = 'r';
 const TRIGGER_TYPE = 'y';
+const RESTRICTED_TYPE = 'x';
 
-const WORD_OF: Readonly<Record<string, string>> = { f: 'function', t: 'trigger', r: 'trigger', y: 'trigger type' };
+const WORD_OF: Readonly<Record<string, string>> = {
+  ...{ f: 'function', t: 'trigger', r: 'trigger', y: 'trigger type', x: 'trigger type' },
+};
 
 const TRIGGERS = [TRIGGER, RESTRICTED_TRIGGER];
+const TYPES = [TRIGGER_TYPE, RESTRICTED_TYPE];
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -66,7 +69,7 @@ export class Publisher {
     functions.workerListeners.add(this.#functionChanged);
     triggers.bindingListeners.add(this.#bindingChanged);
     triggers.typeListeners.add(this.#typeChanged);
-    for (const { id } of triggers.types()) writer.note(`${TRIGGER_TYPE}.${id}`);
+    for (const { id } of triggers.types()) this.#typeChanged(id);
     for (const { id, kind } of functions.all()) if (kind === 'worker') writer.note(`${FUNCTION}.${id}`);
     for (const { id } of triggers.bindings()) for (const kind of TRIGGERS) writer.note(`${kind}.${id}`);
   }
@@ -90,7 +93,9 @@ export class Publisher {
   }
 
   readonly #functionChanged = (id: string): void => this.note(`${FUNCTION}.${id}`);
-  readonly #typeChanged = (id: string): void => this.note(`${TRIGGER_TYPE}.${id}`);
+  readonly #typeChanged = (id: string): void => {
+    for (const kind of TYPES) this.note(`${kind}.${id}`);
+  };
   readonly #bindingChanged = (binding: Binding, isTakenBack: boolean): void => {
     if (binding.owner instanceof RemoteOwner) return;
     for (const kind of TRIGGERS) {
@@ -123,7 +128,7 @@ export class Publisher {
 
   #valueOfKind(entry: string, id: string): FunctionValue | TriggerValue | TriggerTypeValue | undefined {
     if (entry.startsWith(FUNCTION)) return this.#functionValue(id);
-    return entry.startsWith(TRIGGER_TYPE) ? this.#typeValue(id) : this.#triggerValue(entry, id);
+    return isOfType(entry) ? this.#typeValue(entry, id) : this.#triggerValue(entry, id);
   }
 
   #functionValue(id: string): FunctionValue | undefined {
@@ -163,8 +168,6 @@ export class Publisher {
       const { workerId, isOwnSdk, access } = owner;
       const shown = { owner: workerId, sdk: isOwnSdk };
       if (access === undefined) return shown;
-      // The first router has all restricted connections, and serves their triggers.
-      if (this.#isForRouters) return undefined;
       const { functionPrefix: prefix } = access.grant;
       return { ...shown, rights: keptRights(workerId, access), ...(prefix !== undefined && { prefix }) };
     }
@@ -173,12 +176,14 @@ export class Publisher {
     return isDurable ? { owner: '', sdk: false, durable: true } : undefined;
   }
 
-  #typeValue(id: string): TriggerTypeValue | undefined {
+  #typeValue(entry: string, id: string): TriggerTypeValue | undefined {
     const type = this.#options.context.triggers.type(id);
-    if (type?.provider.kind !== 'worker' || type.provider.executor.access !== undefined) return undefined;
-    const { spec, provider } = type;
-    const by = provider.executor.workerId;
-    return { description: spec.description, by, ...this.#orderOf(`${TRIGGER_TYPE}.${id}`, spec) };
+    if (type?.provider.kind !== 'worker') return undefined;
+    const { workerId: by, access } = type.provider.executor;
+    if ((access !== undefined) !== entry.startsWith(RESTRICTED_TYPE)) return undefined;
+    const { description } = type.spec;
+    const prefix = access?.grant.functionPrefix;
+    return { description, by, ...(prefix !== undefined && { prefix }), ...this.#orderOf(entry, type.spec) };
   }
 
   /** A registration keeps its order when it is written again, also by the next identity of the engine. */
@@ -202,7 +207,7 @@ export class Publisher {
     ordered?.(entry, revision);
     const id = entry.slice(2);
     if (entry.startsWith(FUNCTION)) return withdrawDuplicate(context, id);
-    if (entry.startsWith(TRIGGER_TYPE)) return withdrawOlderType(context, id);
+    if (isOfType(entry)) return withdrawLostType(context, id);
     const binding = context.triggers.binding(id);
     if (binding !== undefined) reordered(context, binding);
   }
@@ -234,6 +239,10 @@ const DIGEST_CHARS = 12;
 
 function textOf<K extends string>(key: K, raw: RawJson | undefined): { [key in K]?: string } {
   return raw === undefined ? {} : ({ [key]: byteStringToText(raw) } as { [key in K]?: string });
+}
+
+function isOfType(entry: string): boolean {
+  return TYPES.includes(entry.slice(0, 1));
 }
 
 /** The id of the function that the entry is about. */

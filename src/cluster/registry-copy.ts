@@ -4,18 +4,22 @@
 // Invariant: an entry of another engine is in its table exactly while it is in the bucket and the engine is alive, in
 // whatever order the two buckets report that.
 
+import { isSamePrefix } from '../core/access/access.ts';
+import { Refusal } from '../core/calls/refusal.ts';
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts';
+import type { RemoteType } from '../core/registry/trigger-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
 import { asRawJson, detach, parseRawJson, type RawJson, textToByteString } from '../protocol/json/byte-string.ts';
 import type { Binding, Removal } from '../router/builtin.ts';
 import type { RouterContext } from '../router/context.ts';
-import { withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
+import { rankOf, withdrawDuplicate, withdrawFromRestricted } from '../router/registrations/functions.ts';
 import type { RemoteEngine } from '../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../router/remote/remote-owner.ts';
 import { registrationsOf } from '../router/restricted/reach.ts';
-import { bind, refusedTrigger, reordered, unbind, withdrawOlderType } from '../router/triggers/triggers.ts';
+import { Session } from '../router/session/session.ts';
+import { bind, refusedTrigger, reordered, unbind, withdrawLostType } from '../router/triggers/triggers.ts';
 import type { ShownFunction, TriggerValue } from './entry-values.ts';
 
 type FunctionRegistration = { readonly kind: 'function'; readonly id: string } & Omit<
@@ -26,7 +30,7 @@ type FunctionRegistration = { readonly kind: 'function'; readonly id: string } &
 type Registration =
   | FunctionRegistration
   | { readonly kind: 'trigger'; readonly id: string; readonly value: TriggerValue; readonly order: number }
-  | { readonly kind: 'trigger type'; readonly id: string; readonly description: string; readonly order: number };
+  | ({ readonly kind: 'trigger type'; readonly id: string } & Omit<RemoteType, 'engine'>);
 
 export class RegistryCopy implements BucketWatch {
   readonly #context: RouterContext;
@@ -121,9 +125,9 @@ export class RegistryCopy implements BucketWatch {
     if (registration.kind === 'function') return this.#offer(engine, registration);
     if (registration.kind === 'trigger') this.#bind(engine, id, registration.value, registration.order);
     else {
-      const { description, order } = registration;
-      triggers.offerTypeRemotely(id, { engine, description, order });
-      withdrawOlderType(this.#context, id);
+      const { description, order, restricted } = registration;
+      triggers.offerTypeRemotely(id, { engine, description, order, restricted });
+      withdrawLostType(this.#context, id);
     }
     return registration;
   }
@@ -133,17 +137,21 @@ export class RegistryCopy implements BucketWatch {
     // Its own engine takes it back when it sees the reservation.
     if (trust !== 'trusted' && reservations.has('function', id)) return id;
     engine.functions.add(id);
+    const rank = rankOf(this.#context, id);
     withdrawFromRestricted(this.#context, id, trust);
-    if (functions.offerRemotely(id, { engine, metadata, order, trust, shown, isDescribed }))
-      announce.functionsChanged();
+    const isNew = functions.offerRemotely(id, { engine, metadata, order, trust, shown, isDescribed });
+    if (isNew || rankOf(this.#context, id) > rank) announce.functionsChanged();
     withdrawDuplicate(this.#context, id);
     return id;
   }
 
   #remove(engine: RemoteEngine, kept: Registration | string, removal: Removal = 'left'): void {
-    const { functions, announce, triggers } = this.#context;
+    const { functions, announce, triggers, typeClaims } = this.#context;
     const { kind, id } = typeof kept === 'string' ? { kind: 'function', id: kept } : kept;
-    if (kind === 'trigger type') return triggers.withdrawTypeRemotely(id, engine);
+    if (kind === 'trigger type') {
+      triggers.withdrawTypeRemotely(id, engine);
+      return typeClaims.released([id]);
+    }
     if (kind === 'trigger') {
       const binding = triggers.binding(engine.isRouter ? id : `${engine.id}/${id}`);
       // The copy of a newer identity may have entered it again: then it is no longer this one's.
@@ -158,13 +166,16 @@ export class RegistryCopy implements BucketWatch {
   }
 
   #bind(engine: RemoteEngine, id: string, value: TriggerValue, order: number): void {
-    // Its first router serves it.
-    if (value.rights !== undefined && this.#context.home !== undefined) return;
     const owner = this.#ownerOf(engine, value);
     const known = this.#context.triggers.binding(owner.idOf(id));
     if (known?.owner === owner && isSame(known, value)) {
       known.order = order;
       return reordered(this.#context, known);
+    }
+    if (known !== undefined && !(known.owner instanceof RemoteOwner && known.owner.engine === engine)) {
+      // The router that has lost the id finds that, too.
+      if (keepsId(known, { owner, order })) return this.#forgetIfIdle(owner);
+      refuseLoser(this.#context, owner, known);
     }
     owner.triggers.add(owner.idOf(id));
     const { binding, refusal } = bind(this.#context, {
@@ -189,7 +200,7 @@ export class RegistryCopy implements BucketWatch {
     const known = ofEngine.get(workerId);
     if (known !== undefined) return known;
     const { portPolicies, functions } = this.#context;
-    const access = rights && portPolicies.restore(rights, registrationsOf(functions), prefix);
+    const access = rights && portPolicies.restore(rights, registrationsOf(functions), { functionPrefix: prefix });
     const owner = new RemoteOwner(engine, { workerId, isOwnSdk: sdk, isDurable: durable, access });
     ofEngine.set(workerId, owner);
     if (rights !== undefined) engine.restrictedOwners.add(workerId);
@@ -203,6 +214,28 @@ export class RegistryCopy implements BucketWatch {
     this.#owners.get(engine)?.delete(workerId);
     engine.restrictedOwners.delete(workerId);
   }
+}
+
+/**
+ * Whether the trigger keeps its id from another one, which a worker of another router registered at about the same
+ * time. The newest has an id, unless it must not take it from the one before.
+ */
+function keepsId(known: Binding, other: Pick<Binding, 'owner' | 'order'>): boolean {
+  const [access, otherAccess] = [known.owner?.access, other.owner?.access];
+  if ((access === undefined) !== (otherAccess === undefined)) return access === undefined;
+  const isNewer = (known.order ?? Number.POSITIVE_INFINITY) > (other.order ?? Number.POSITIVE_INFINITY);
+  if (access === undefined || otherAccess === undefined) return isNewer;
+  return isSamePrefix(access.grant.functionPrefix, otherAccess.grant.functionPrefix) ? isNewer : !isNewer;
+}
+
+/** A restricted connection that asked too late learns it, as if the other one had been seen in time. */
+function refuseLoser({ counters }: RouterContext, { access }: RemoteOwner, binding: Binding): void {
+  const { owner } = binding;
+  if (!(owner instanceof Session) || owner.access === undefined || access === undefined) return;
+  if (isSamePrefix(owner.access.grant.functionPrefix, access.grant.functionPrefix)) return;
+  counters.count('registrations.rejected');
+  const text = 'The trigger id belongs to another connection; choose another id';
+  owner.send(refusedTrigger(binding, new Refusal('FORBIDDEN', text)));
 }
 
 /** It has got another order, and is the same otherwise. */
@@ -222,9 +255,9 @@ function readRegistration(key: string, text: string, revision: number): Registra
     const known = { metadata: rawOrNone(metadata), shown: shown && readShown(shown), isDescribed };
     return { kind: 'function', id, order, trust, ...known };
   }
-  if (kind === 'y' && isTriggerTypeValue(value)) {
-    const { id = textOfPart(part), description, first: order = revision } = value;
-    return { kind: 'trigger type', id, description, order };
+  if ((kind === 'y' || kind === 'x') && isTriggerTypeValue(value)) {
+    const { id = textOfPart(part), description, prefix, first: order = revision } = value;
+    return { kind: 'trigger type', id, description, order, ...(kind === 'x' && { restricted: { prefix } }) };
   }
   return isKindOfTrigger(kind, value)
     ? { kind: 'trigger', id: value.id ?? textOfPart(part), value, order: value.first ?? revision }

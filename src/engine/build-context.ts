@@ -44,6 +44,7 @@ export function buildContext(
     openSpillFile: spillFilesIn(random),
     outgoing: new OutgoingClient({ listed: allowListOf(settings.outgoing.allow), clock }),
     environment: process.env,
-    calls: counts.of('calls'),
+    calls: counts.calls,
+    channelCounts: counts.channels,
   });
 }

@@ -45,10 +45,11 @@ function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
  */
 export function infoElsewhere(
   router: Port,
-  payload: object,
-  { rights, isRelayed }: Pick<BuiltinCall, 'rights' | 'isRelayed'>,
+  payload: { readonly worker_id?: string | null },
+  { rights, isRelayed, callerWorkerId }: Pick<BuiltinCall, 'rights' | 'isRelayed' | 'callerWorkerId'>,
 ): Promise<object | undefined> | undefined {
-  if (rights !== undefined || isRelayed === true) return undefined;
+  const maySee = rights === undefined || (callerWorkerId !== undefined && payload.worker_id === callerWorkerId);
+  if (!maySee || isRelayed === true) return undefined;
   return router.others.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
     const answer = part && parseAnswer(part.json);
     if (typeof answer !== 'object' || answer === null) return undefined;

@@ -105,7 +105,7 @@ export type Removal = 'taken_back' | 'left';
 export interface ModuleTriggerType {
   readonly id: string;
   readonly spec: TriggerTypeSpec;
-  /** Every router thread has the module, and knows all its triggers but those of restricted connections. */
+  /** Every router thread has the module, and knows all its triggers. */
   readonly isOnEveryRouter?: true;
   /**
    * Why a binding with this config is refused, in words; `undefined` accepts it. A type that supports

@@ -89,6 +89,22 @@ export interface UnprovenFunction {
   isLate: boolean;
 }
 
+export interface MovingWorker {
+  /** That it leaves. */
+  readonly engine: RemoteEngine;
+  readonly done: Promise<void>;
+}
+
+/** Ids that a restricted connection had, for its successor on another router of the process. */
+export interface Inheritance {
+  readonly previousId: string;
+  readonly successorId: string;
+  readonly prefix: string | undefined;
+  readonly idsMax: number;
+  readonly triggers: readonly string[];
+  readonly types: readonly string[];
+}
+
 /** A call in the table of calls in flight. */
 export type HandedCall = Call<Session | ModuleExecutor | RemoteEngine, Caller>;
 
@@ -175,7 +191,9 @@ export interface RouterContext {
   /** By id, functions of which another engine may have an earlier registration. */
   readonly unproven: Map<string, UnprovenFunction>;
   /** Workers that move here from another router or engine, and whose registrations wait for its answer. */
-  readonly moves: Set<{ readonly engine: RemoteEngine; readonly done: Promise<void> }>;
+  readonly moves: Set<MovingWorker>;
+  /** Reports to the other routers which ids are kept for a worker that has moved to one of them. */
+  announceInheritance: ((inheritance: Inheritance) => void) | undefined;
   /** Calls for which no worker has a place yet. */
   readonly waiting: WaitingCalls<WaitingOwner, CallRequest>;
   /** To be called when a call of the worker has ended while calls wait. */

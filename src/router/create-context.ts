@@ -2,11 +2,10 @@
 
 import { PortPolicies } from '../core/access/kept-rights.ts';
 import { Reservations } from '../core/access/reservations.ts';
-import { CallTable } from '../core/calls/call-table.ts';
+import { CallTable, type SharedCalls } from '../core/calls/call-table.ts';
 import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
 import { WaitingCalls } from '../core/calls/waiting-calls.ts';
-import type { SharedCount } from '../core/limits/connection-counts.ts';
 import { Pressure } from '../core/limits/pressure.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
@@ -21,13 +20,14 @@ import { MessagePackForm } from '../protocol/payload/message-pack.ts';
 import { ModuleExecutor } from './builtin.ts';
 import { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import { servingFreedPlaces } from './calls/serve-waiting.ts';
-import { type ChannelSettings, Channels } from './channels/channels.ts';
+import { type ChannelCounts, type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
-import { IdClaims } from './restricted/id-claims.ts';
+import { holderOf, IdClaims } from './restricted/id-claims.ts';
 import { PayloadShare } from './restricted/payload-share.ts';
 import { Session } from './session/session.ts';
 import { ForeignKeys } from './triggers/foreign-keys.ts';
+import { restrictedProvider } from './triggers/triggers.ts';
 
 /** Names of at most 256 bytes each, which the tables of functions and triggers hold as well. */
 const RESERVATIONS_MAX = 100_000;
@@ -43,7 +43,8 @@ export interface ContextOptions {
   readonly outgoing: OutgoingClient;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The calls of all routers. */
-  readonly calls?: SharedCount;
+  readonly calls?: SharedCalls;
+  readonly channelCounts?: ChannelCounts;
 }
 
 export function createContext({ settings, balance, ...options }: ContextOptions): RouterContext {
@@ -66,9 +67,8 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     ...{ furtherRouters: new Map(), flushRouters: undefined },
     home: undefined,
     ownPlaces: new Map(),
-    whenOthersKnow: undefined,
-    afterTurnOfOthers: undefined,
-    ...{ unproven: new Map(), moves: new Set() },
+    ...{ whenOthersKnow: undefined, afterTurnOfOthers: undefined },
+    ...{ unproven: new Map(), moves: new Set(), announceInheritance: undefined },
     waiting: new WaitingCalls(settings.waiting),
     placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),
@@ -81,7 +81,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
       random,
       logger,
       counters,
-      openSpillFile: options.openSpillFile,
+      ...{ openSpillFile: options.openSpillFile, counts: options.channelCounts },
     }),
     payloadShare: new PayloadShare(),
     compact: new CompactPayloads(),
@@ -93,11 +93,12 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     verdicts: new Map(),
     triggerClaims: new IdClaims(clock, (id) => {
       const owner = context.triggers.binding(id)?.owner;
-      return owner instanceof Session ? owner : undefined;
+      if (owner instanceof Session) return holderOf(owner);
+      return owner?.access && { prefix: owner.access.grant.functionPrefix };
     }),
     typeClaims: new IdClaims(clock, (id) => {
       const provider = context.triggers.type(id)?.provider;
-      return provider?.kind === 'worker' ? provider.executor : undefined;
+      return provider?.kind === 'worker' ? holderOf(provider.executor) : provider && restrictedProvider(provider);
     }),
     announce: createAnnouncements(() => context),
     startedAtMs: clock.nowMs(),

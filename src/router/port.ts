@@ -42,7 +42,7 @@ import {
   type WorkerRow,
   workerRow,
 } from './registrations/rows.ts';
-import { replaceMoved } from './remote/moved-workers.ts';
+import { type Move, replaceMoved } from './remote/moved-workers.ts';
 import { OthersPort } from './remote/others-port.ts';
 import { isOffered, registrationsOf } from './restricted/reach.ts';
 import { noteWorker } from './session/observe.ts';
@@ -428,8 +428,8 @@ export class RouterPort {
   }
 
   /** A worker is connected to another engine now: see `router/remote/moved-workers.ts`. */
-  replaceMoved(workerId: string, token: string): string[] | undefined {
-    return replaceMoved(this.#context, workerId, token);
+  replaceMoved(move: Move): string[] | undefined {
+    return replaceMoved(this.#context, move);
   }
 
   /** What the provider of its type says, which is at another engine. Returns whether the trigger is known. */

@@ -23,7 +23,7 @@ import type { LargeFrames } from './calls/large-frames.ts';
 import { refuseFrame } from './calls/refused-frames.ts';
 import type { RouterContext } from './context.ts';
 import { handleRegisterFunction, handleUnregisterFunction } from './registrations/functions.ts';
-import { engineOfToken, isHeld, takeOver } from './remote/moved-workers.ts';
+import { engineOfToken, isHeld, leaveIds, takeOver } from './remote/moved-workers.ts';
 import type { Guard } from './restricted/guard.ts';
 import { chargeMessage } from './restricted/guarded-calls.ts';
 import { guardFrame } from './restricted/guarded-frames.ts';
@@ -263,8 +263,7 @@ export class Router {
       return;
     }
     const end: SessionEnd = { code: CLOSE_CODES.replaced, reason: 'replaced by a newer connection of the same worker' };
-    context.triggerClaims.inherit(previous, session, previous.triggers);
-    context.typeClaims.inherit(previous, session, previous.triggerTypes);
+    leaveIds(context, previous, session.workerId);
     withdraw(context, previous, end);
   }
 

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { sdkWorkers } from '../e2e/sdk-workers.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
+import { expectCount } from '../support/engine/expect-count.ts';
 import { startTestEngine, type TestEngine } from '../support/engine/test-engine.ts';
 import { observedBy } from '../support/telemetry/observability-engine.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -30,7 +31,7 @@ test('A payload of megabytes is refused before it is parsed, counted, and logged
     // A function that parsed this payload would refuse it with another error.
     expect(await errorOf(page, functionId, little)).toMatchObject(TOO_LARGE);
     expect(await errorOf(trusted, functionId, much)).toMatchObject(TOO_LARGE);
-    expect(engine.counters.get('payloads.refused', functionId)).toBe(2);
+    await expectCount(engine, 2, 'payloads.refused', functionId);
   }
   expect(await errorOf(trusted, 'engine::log::warn', most)).toMatchObject(TOO_LARGE);
   const reported = await waitFor('all refusals are logged', () => {

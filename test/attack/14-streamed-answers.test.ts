@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { ChannelClient, channelUrl, type Ref } from '../support/clients/channel-client.ts';
 import { type HttpEngine, startHttpEngine } from '../support/clients/http-engine.ts';
 import { RawWorker } from '../support/clients/raw-worker.ts';
+import { expectCount } from '../support/engine/expect-count.ts';
 import { within } from '../support/wait-for.ts';
 import { restrictedUrl } from './restricted-page.ts';
 
@@ -26,7 +27,7 @@ test('Unread bytes of all streamed answers count towards the channel limit of th
     expect(client.destroyed).toBe(false);
   }
   // Each answer of the page is closed. The share of trusted workers is untouched.
-  expect(scene.engine.counters.get('channels.trouble', 'buffer_full')).toBe(3);
+  await expectCount(scene.engine, 3, 'channels.trouble', 'buffer_full');
 });
 
 test('An answer with too many headers is 502', async () => {

@@ -58,7 +58,7 @@ test.each(['subscribe', 'event'])('One message does not multiply through trigger
   await bindMany(page, { trigger_type: type, function_id: 'publish', config: { topic: 'loop' } });
   await page.call('publish', nested(2));
   // 10 100 calls without the limit. With it 400, and what they cause is refused.
-  expect(refusedFirings(engine)).toBeGreaterThan(50);
+  await waitFor('most of them are refused', () => refusedFirings(engine) > 50);
   // Each level would take a hundred times as long as the one before.
   await page.call('publish', nested(30));
   expect(await client.call('engine::baggage::get_all', {})).not.toHaveProperty('error');
@@ -70,7 +70,7 @@ test('Nor does it through conditions, or through a pattern of topics', async () 
   const config = { topic: 'l*p', condition_function_id: 'publish' };
   await bindMany(page, { trigger_type: 'event', function_id: 'api::none', config });
   await page.call('publish', nested(2));
-  expect(refusedFirings(engine)).toBeGreaterThan(50);
+  await waitFor('most of them are refused', () => refusedFirings(engine) > 50);
   expect(await page.call('publish', nested(30))).not.toHaveProperty('error');
 });
 
@@ -87,6 +87,6 @@ test('The calls of the page itself do not count, and its own functions are calle
   const sent = Array.from({ length: 800 }, (_, data) => client.startCall('publish', { topic: 'a', data }));
   for (const id of sent) await client.answerTo(id);
   await waitFor('all events have come', () => page.frames.length === 800, 30_000);
-  expect(refusedFirings(engine)).toBeGreaterThan(0);
+  await waitFor('some of them are refused', () => refusedFirings(engine) > 0);
   expect(await page.call('publish', { topic: 'b', data: 1 })).not.toHaveProperty('error');
 });

@@ -12,6 +12,7 @@ import type { ModulesOfHome, OfferedFunction, OfferedType } from './messages.ts'
 /** They concern the connection that calls, which only its own router knows, or nothing but the call. */
 const ON_EVERY_ROUTER: ReadonlySet<string> = new Set([
   'engine::workers::register',
+  'engine::workers::revoke',
   'engine::channels::create',
   'engine::baggage::get',
   'engine::baggage::set',

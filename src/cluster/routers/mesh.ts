@@ -3,6 +3,7 @@
 // A router sends its own registrations on the lines that carry its calls, so a call never arrives before a registration
 // that came earlier. A counter in shared memory gives all registrations of the process one order.
 
+import type { ReservedKind } from '../../core/access/reservations.ts';
 import { provisionalOrder } from '../../core/cluster/provisional-order.ts';
 import { type SharedLine, SharedMemoryCarrier } from '../../effects/shared-memory/carrier.ts';
 import { isRouterMessage } from '../../generated/cluster-values.ts';
@@ -10,6 +11,7 @@ import { asRawJson, parseRawJson, type RawJson, rawJson, textToByteString } from
 import type { ModuleTriggerType, RawBuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterContext } from '../../router/context.ts';
 import { reserve } from '../../router/registrations/functions.ts';
+import { keepIds } from '../../router/remote/moved-workers.ts';
 import { settleCallsOf } from '../../router/remote/relayed-calls.ts';
 import { RemoteEngine } from '../../router/remote/remote-engine.ts';
 import { RemoteOwner } from '../../router/remote/remote-owner.ts';
@@ -20,7 +22,7 @@ import type { RoutersOfProcess } from '../identity.ts';
 import { Publisher } from '../publisher.ts';
 import { RegistryCopy } from '../registry-copy.ts';
 import { HomeModules, ownModules } from './home-modules.ts';
-import type { RouterMessage, RouterTurn, RouterWorker } from './messages.ts';
+import type { RouterMessage, RouterReservation, RouterTurn, RouterWorker } from './messages.ts';
 
 export interface RouterMeshOptions {
   readonly context: RouterContext;
@@ -61,6 +63,8 @@ export class RouterMesh {
   #turn = 0;
   #turns: { readonly number: number; readonly awaited: Set<Peer>; readonly thens: readonly (() => void)[] }[] = [];
   #newest: (() => void)[] | undefined;
+  /** Another router has said what changes now. */
+  #isTaking = false;
   /** The id of this router in the cluster. */
   #memberId: string | undefined;
 
@@ -86,8 +90,12 @@ export class RouterMesh {
     });
     context.workerListeners.add((id) => this.#workerChanged(id));
     context.reservations.onChange(({ kind, name, isReserved }) => {
-      if (isReserved && this.#modules !== undefined) this.#sayAll({ kind: 'reservation', of: kind, name });
+      if (!this.#isTaking) for (const peer of this.#peers) this.#sendReservation(peer, kind, name, isReserved);
     });
+    context.announceInheritance = ({ prefix, triggers, types, ...rest }) => {
+      const ids = { triggers: [...triggers], types: [...types] };
+      this.#sayAll({ kind: 'inheritance', ...rest, ...ids, ...(prefix !== undefined && { prefix }) });
+    };
     context.whenOthersKnow = (then) => this.#whenOthersKnow(then);
     context.afterTurnOfOthers = (then) => this.#afterTurnOfOthers(then);
   }
@@ -163,6 +171,7 @@ export class RouterMesh {
     peer.engine.sessionChanged();
     this.#say(peer, { kind: 'hello', channels: context.channels.home ?? '' });
     if (this.#memberId !== undefined) this.#say(peer, { kind: 'member', id: this.#memberId });
+    for (const { kind, name } of context.reservations.all()) this.#sendReservation(peer, kind, name, true);
     for (const [key, { value, revision }] of this.#entries) this.#sendEntry(peer, key, value, revision);
     if (this.#sentModules !== undefined) peer.engine.sendControl(this.#sentModules);
     this.#copy.engineUp(peer.engine);
@@ -205,13 +214,24 @@ export class RouterMesh {
       case 'handed':
         return peer.engine.nameWorker(message.slot, message.generation, message.worker);
       case 'reservation':
-        return reserve(this.#options.context, message.of, message.name);
+        this.#takeReservation(message);
+        return this.#confirm(peer);
+      case 'inheritance':
+        return keepIds(this.#options.context, { prefix: undefined, ...message });
       case 'verdict':
         return this.#takeVerdict(peer, message.id, message.error);
       case 'modules':
         this.#modules?.adopt(message);
         return this.#haveModules();
     }
+  }
+
+  #takeReservation({ of, name, isReleased }: RouterReservation): void {
+    const { context } = this.#options;
+    this.#isTaking = true;
+    if (isReleased) context.reservations.release(of, name);
+    else reserve(context, of, name);
+    this.#isTaking = false;
   }
 
   #takeHome(peer: Peer, channels: string): void {
@@ -265,6 +285,12 @@ export class RouterMesh {
     if (!peer.engine.isUp) return;
     peer.sent++;
     this.#say(peer, { kind: 'entry', key, revision, ...(value !== undefined && { value }) });
+  }
+
+  #sendReservation(peer: Peer, of: ReservedKind, name: string, isReserved: boolean): void {
+    if (!peer.engine.isUp) return;
+    peer.sent++;
+    this.#say(peer, { kind: 'reservation', of, name, ...(!isReserved && { isReleased: true }) });
   }
 
   #workerChanged(id: string): void {

@@ -12,6 +12,7 @@ export type RouterMessage =
   | RouterHanded
   | RouterReservation
   | RouterVerdict
+  | RouterInheritance
   | ModulesOfHome;
 
 /** The first message of a line. */
@@ -71,6 +72,19 @@ export interface RouterReservation {
   readonly kind: 'reservation';
   readonly of: ReservedKind;
   readonly name: string;
+  /** It is open to them again. */
+  readonly isReleased?: true;
+}
+
+/** A restricted connection of the router that sends it has moved: its ids are kept for where it is now. */
+export interface RouterInheritance {
+  readonly kind: 'inheritance';
+  readonly previousId: string;
+  readonly successorId: string;
+  readonly prefix?: string;
+  readonly idsMax: number;
+  readonly triggers: string[];
+  readonly types: string[];
 }
 
 /** What the provider of its type says about a trigger of the router that gets this. */

@@ -23,6 +23,8 @@ export interface AccessPolicy {
   readonly triggerTypes: TriggerTypes;
   /** Where its jobs wait and run together with trusted ones. */
   readonly sharedQueues: ReadonlySet<string>;
+  /** There is no such port: nothing that was granted there counts. */
+  readonly isOfNoPort?: true;
 }
 
 /** Where a connection finds the policy that holds now (X12). */
@@ -118,7 +120,8 @@ export class Access {
   }
 
   mayBindTo(triggerType: string): boolean {
-    const types = this.grant.triggerTypes ?? this.#inForce.policy.triggerTypes;
+    const { policy } = this.#inForce;
+    const types = (policy.isOfNoPort ? undefined : this.grant.triggerTypes) ?? policy.triggerTypes;
     return types === 'all' || types.has(triggerType);
   }
 
@@ -130,6 +133,7 @@ export class Access {
   #decide(functionId: string): Reach {
     const { forbidden, allowed, allowedPatterns } = this.grant;
     if (functionId.startsWith(NEVER)) return 'never';
+    if (this.#inForce.policy.isOfNoPort) return ALWAYS.has(functionId) ? 'allowed' : 'hidden';
     if (forbidden.has(functionId)) return 'forbidden';
     if (allowed.has(functionId) || ALWAYS.has(functionId)) return 'allowed';
     const granted = allowedPatterns.some((pattern) => exposes({ kind: 'id', pattern }, functionId, []));
@@ -160,6 +164,11 @@ const NEVER = 'worker::';
 /** Whether the id lies under the prefix that was granted to this very connection, so that no other one may offer it. */
 export function coversId({ grant: { functionPrefix } }: Access, functionId: string): boolean {
   return functionPrefix !== undefined && functionId.startsWith(`${functionPrefix}::`);
+}
+
+/** Whether both connections got the same prefix: then each may replace what the other one registered. */
+export function isSamePrefix(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one !== '' && one === other;
 }
 
 /** Ids that no connection of a restricted port may register (X9), also while the module that has them is not loaded. */

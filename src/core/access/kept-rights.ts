@@ -4,7 +4,7 @@
 // What the auth function granted is kept as it was. The rules of the port are read when the job runs, as for every
 // connection (X12). If the port no longer exists, nothing is allowed.
 
-import { Access, type AccessPolicy, ANONYMOUS, type PolicyInForce, type Registrations } from './access.ts';
+import { Access, type AccessPolicy, ANONYMOUS, type Grant, type PolicyInForce, type Registrations } from './access.ts';
 import { readPattern } from './pattern.ts';
 
 export interface KeptRights {
@@ -28,6 +28,23 @@ export function keptRights(workerId: string, { port, grant }: Access): KeptRight
   };
 }
 
+/** The rights of a connection, as its router passes them to the first one with a call of a function of the engine. */
+export interface ForwardedRights extends KeptRights {
+  /** Of the functions of the connection. */
+  prefix?: string;
+  /** Absent: those of the port. */
+  triggerTypes?: string[];
+}
+
+export function forwardedRights(workerId: string, access: Access): ForwardedRights {
+  const { functionPrefix: prefix, triggerTypes } = access.grant;
+  return {
+    ...keptRights(workerId, access),
+    ...(prefix !== undefined && { prefix }),
+    ...(triggerTypes !== undefined && { triggerTypes: [...triggerTypes] }),
+  };
+}
+
 /** The current rules of the restricted ports, by name. */
 export class PortPolicies {
   readonly #inForce = new Set<PolicyInForce>();
@@ -48,26 +65,40 @@ export class PortPolicies {
     return [...this.#inForce].some((one) => one.port === port);
   }
 
+  /** `more`: what was granted besides. */
   restore(
     { port, allowed, allowedPatterns = [], forbidden }: KeptRights,
     registrations: Registrations,
-    functionPrefix?: string,
+    more: Partial<Pick<Grant, 'functionPrefix' | 'triggerTypes'>> = {},
   ): Access {
-    const named = [...this.#inForce].filter((one) => one.port === port);
-    const [inForce] = named;
-    // Two ports whose numbers the system chose cannot be distinguished.
-    if (inForce === undefined || named.length > 1)
-      return new Access({ port, policy: NOTHING }, { ...ANONYMOUS, functionPrefix }, registrations);
+    const policyOf = (): AccessPolicy => this.#policyOf(port);
+    const inForce = {
+      port,
+      get policy() {
+        return policyOf();
+      },
+    };
     const patterns = allowedPatterns.map(readPattern).flatMap((read) => (read.ok ? [read.pattern] : []));
     const grant = {
       ...ANONYMOUS,
+      ...more,
       allowed: new Set(allowed),
       allowedPatterns: patterns,
       forbidden: new Set(forbidden),
-      functionPrefix,
     };
     return new Access(inForce, grant, registrations);
   }
+
+  #policyOf(port: string): AccessPolicy {
+    let found: AccessPolicy | undefined;
+    for (const inForce of this.#inForce) {
+      if (inForce.port !== port) continue;
+      // Two ports whose numbers the system chose cannot be distinguished.
+      if (found !== undefined) return NOTHING;
+      found = inForce.policy;
+    }
+    return found ?? NOTHING;
+  }
 }
 
-const NOTHING: AccessPolicy = { expose: [], triggerTypes: new Set(), sharedQueues: new Set() };
+const NOTHING: AccessPolicy = { expose: [], triggerTypes: new Set(), sharedQueues: new Set(), isOfNoPort: true };

@@ -74,6 +74,15 @@ export interface NewCall<E extends Executor, O> {
   isOfHandler?: boolean | undefined;
 }
 
+/** What the routers of a process count together. */
+export interface SharedCalls {
+  readonly all: SharedCount;
+  /** That a restricted connection makes or runs. */
+  readonly restricted: SharedCount;
+}
+
+const OF_ONE_ROUTER: SharedCalls = { all: NOT_SHARED, restricted: NOT_SHARED };
+
 /** Deadlines are checked in steps of this size: an answer is late by at most one step plus the timer's own delay. */
 export const DEADLINE_STEP_MS = 25;
 
@@ -84,16 +93,16 @@ export class CallTable<E extends Executor, O> {
   readonly #idMiddle: string;
   readonly #firstGeneration: number;
   #expiredUpTo = 0;
-  readonly #shared: SharedCount;
+  readonly #shared: SharedCalls;
   #openCount = 0;
   #passedOnCount = 0;
   #restrictedCount = 0;
 
   /**
    * `idMiddle`: the random part of all ids of this engine, shaped `xxxx-4xxx-yxxx`. `firstGeneration` is random too, so
-   * that a result meant for an earlier run of the engine finds nothing. `shared`: the calls of all routers.
+   * that a result meant for an earlier run of the engine finds nothing.
    */
-  constructor(idMiddle: string, firstGeneration = 0, shared = NOT_SHARED) {
+  constructor(idMiddle: string, firstGeneration = 0, shared = OF_ONE_ROUTER) {
     this.#shared = shared;
     this.#idMiddle = idMiddle;
     this.#firstGeneration = firstGeneration;
@@ -105,12 +114,12 @@ export class CallTable<E extends Executor, O> {
 
   /** Open calls of the whole process. One that crosses routers counts once. */
   get processCount(): number {
-    return this.#openCount - this.#passedOnCount + this.#shared.elsewhere;
+    return this.#openCount - this.#passedOnCount + this.#shared.all.elsewhere;
   }
 
-  /** Those of the open calls that a restricted connection made or runs. */
+  /** Those of them that a restricted connection made or runs. */
   get restrictedCount(): number {
-    return this.#restrictedCount;
+    return this.#restrictedCount + this.#shared.restricted.elsewhere;
   }
 
   open(call: NewCall<E, O>): Call<E, O> {
@@ -126,7 +135,6 @@ export class CallTable<E extends Executor, O> {
     record.isQuiet = false;
     record.isOwed = false;
     record.isRestricted = call.isRestricted === true;
-    if (record.isRestricted) this.#restrictedCount++;
     record.isOfHandler = call.isOfHandler === true && call.origin !== undefined;
     record.isCounted = call.origin !== undefined && call.isInternal !== true;
     record.deadlineMs = call.nowMs + call.timeoutMs;
@@ -134,7 +142,8 @@ export class CallTable<E extends Executor, O> {
     this.#enterBucket(record);
     this.#openCount++;
     if (call.executor.isRouter === true) this.#passedOnCount++;
-    this.#shared.note(this.#openCount - this.#passedOnCount);
+    else if (record.isRestricted) this.#noteRestricted(1);
+    this.#shared.all.note(this.#openCount - this.#passedOnCount);
     call.executor.inFlight++;
     return record;
   }
@@ -161,14 +170,20 @@ export class CallTable<E extends Executor, O> {
     call.generation++;
     if (call.executor !== undefined) call.executor.inFlight--;
     if (call.executor?.isRouter === true) this.#passedOnCount--;
+    else if (call.isRestricted) this.#noteRestricted(-1);
     call.executor = undefined;
     call.origin = undefined;
     call.span = undefined;
     this.#openCount--;
-    this.#shared.note(this.#openCount - this.#passedOnCount);
-    if (call.isRestricted) this.#restrictedCount--;
+    this.#shared.all.note(this.#openCount - this.#passedOnCount);
     this.#leaveBucket(call);
     this.#free.push(call.slot);
+  }
+
+  /** The router that a call is passed on to counts it. */
+  #noteRestricted(change: number): void {
+    this.#restrictedCount += change;
+    this.#shared.restricted.note(this.#restrictedCount);
   }
 
   /** Calls whose deadline has passed, still open. */

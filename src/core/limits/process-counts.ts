@@ -2,13 +2,26 @@
 // others, so a limit of the process is exceeded at most by what arrives at several routers at the same moment. Rates
 // and the connections of an address are words that all of them change.
 
+import type { SharedCalls } from '../calls/call-table.ts';
 import { NOT_SHARED, type SharedCount, type SharedPort } from './connection-counts.ts';
 import { ADDRESS_TABLE_BYTES, giveBackInSecond, SharedAddresses, takeInSecond } from './shared-addresses.ts';
 
-const KINDS = ['calls', 'http connections', 'http requests', 'stream connections', 'unread KiB of streams'] as const;
+const KINDS = [
+  'calls',
+  'restricted calls',
+  'channels',
+  'restricted channels',
+  'http connections',
+  'http requests',
+  'stream connections',
+  'unread KiB of streams',
+] as const;
 /** Ports of workers beyond these count for each router. */
 const PORTS_MAX = 32;
 const COLUMNS = KINDS.length + PORTS_MAX;
+/** Ports for browsers share a table. */
+const ADDRESS_TABLE = { streams: 0, workers: 1 } as const;
+const ADDRESS_TABLES = 2;
 const COLUMN_BYTES = Int32Array.BYTES_PER_ELEMENT;
 const RATE_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
 
@@ -39,7 +52,7 @@ export class ProcessCounts {
 
   static ofRouters(routers: number, seed: number, zeroMs = 0): ProcessCounts {
     if (routers === 1) return new ProcessCounts();
-    const memory = new SharedArrayBuffer(addressesAt(routers) + ADDRESS_TABLE_BYTES);
+    const memory = new SharedArrayBuffer(addressesAt(routers) + ADDRESS_TABLES * ADDRESS_TABLE_BYTES);
     return new ProcessCounts({ memory, routers, seed }, 0, zeroMs);
   }
 
@@ -47,17 +60,31 @@ export class ProcessCounts {
     return this.#column(KINDS.indexOf(kind));
   }
 
+  get calls(): SharedCalls {
+    return { all: this.of('calls'), restricted: this.of('restricted calls') };
+  }
+
+  get channels(): { readonly all: SharedCount; readonly restricted: SharedCount } {
+    return { all: this.of('channels'), restricted: this.of('restricted channels') };
+  }
+
   /** The next shared port of workers: all routers open these in one order. */
   ofNextPort(): SharedPort | undefined {
     const port = this.#ports++;
-    return port < PORTS_MAX ? this.#port(KINDS.length + port) : undefined;
+    return port < PORTS_MAX ? this.#withAddresses(KINDS.length + port, 'workers') : undefined;
   }
 
   ofStreamPort(): SharedPort | undefined {
-    const port = this.#port(KINDS.indexOf('stream connections'));
+    return this.#withAddresses(KINDS.indexOf('stream connections'), 'streams');
+  }
+
+  #withAddresses(column: number, of: keyof typeof ADDRESS_TABLE): SharedPort | undefined {
+    const port = this.#port(column);
     if (port === undefined || this.shared === undefined) return undefined;
     const { memory, routers, seed } = this.shared;
-    const table = { memory, at: addressesAt(routers), seed, zeroMs: this.#zeroMs };
+    const at = addressesAt(routers) + ADDRESS_TABLE[of] * ADDRESS_TABLE_BYTES;
+    // With another seed an address is another one: each port counts its own.
+    const table = { memory, at, seed: (seed + column) >>> 0, zeroMs: this.#zeroMs };
     return { ...port, addresses: (limits) => new SharedAddresses(table, limits) };
   }
 

@@ -33,7 +33,17 @@ export interface TriggerType<E extends Executor, M> {
   readonly provider:
     | { readonly kind: 'worker'; readonly executor: E }
     | { readonly kind: 'module'; readonly module: M }
-    | { readonly kind: 'engine'; readonly engine: ProvidingEngine };
+    | {
+        readonly kind: 'engine';
+        readonly engine: ProvidingEngine;
+        readonly restricted: RestrictedProvider | undefined;
+      };
+}
+
+/** A connection that is not trusted provides the type. */
+export interface RestrictedProvider {
+  /** The prefix that was granted to it. */
+  readonly prefix: string | undefined;
 }
 
 /** Another engine of the cluster whose worker provides a type. It hands the bindings to that worker. */
@@ -49,6 +59,8 @@ export interface RemoteType {
   readonly description: string;
   /** Among all registrations of the cluster: a higher one is newer. */
   readonly order: number;
+  /** Absent: a trusted one does. */
+  readonly restricted?: RestrictedProvider | undefined;
 }
 
 /** `O`: who may own one: a connection, or one of another engine of the cluster. */
@@ -140,10 +152,7 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
   /** A worker of another engine provides the type. */
   offerTypeRemotely(id: string, offer: RemoteType): void {
     const others = this.remoteTypes(id).filter(({ engine }) => engine !== offer.engine);
-    this.#remoteTypes.set(
-      id,
-      [...others, offer].sort((one, other) => one.order - other.order),
-    );
+    this.#remoteTypes.set(id, [...others, offer].sort(byPrecedence));
     this.#provideRemotely(id);
   }
 
@@ -155,22 +164,27 @@ export class TriggerTable<E extends Executor, M, O extends object = E> {
     if (provider?.kind === 'engine' && provider.engine === engine) this.#park(id);
   }
 
-  /** The newest comes last. */
+  /** The one that provides it comes last. */
   remoteTypes(id: string): readonly RemoteType[] {
     return this.#remoteTypes.get(id) ?? [];
   }
 
   /** The bindings of a type that no worker or module of this engine provides are bound at the other engine. */
   #provideRemotely(id: string): void {
-    const newest = this.remoteTypes(id).at(-1);
+    const offer = this.remoteTypes(id).at(-1);
     const before = this.#types.get(id)?.provider;
-    if (newest === undefined || (before !== undefined && before.kind !== 'engine')) return;
-    const { engine, description } = newest;
+    if (offer === undefined || (before !== undefined && before.kind !== 'engine')) return;
+    const { engine, description, restricted } = offer;
     const spec = { description, configFormat: undefined, payloadFormat: undefined };
-    this.#types.set(id, { id, spec, provider: { kind: 'engine', engine } });
+    this.#types.set(id, { id, spec, provider: { kind: 'engine', engine, restricted } });
     this.#version++;
     const isSame = before?.kind === 'engine' && before.engine === engine;
-    for (const binding of this.bindingsOf(id)) if (!(isSame && binding.state === 'refused')) bindRemotely(binding);
+    for (const binding of this.bindingsOf(id)) {
+      if (isSame && binding.state === 'refused') continue;
+      // A refusal of the provider before says nothing of this one.
+      binding.error = undefined;
+      binding.state = binding.owner === undefined && !takesDurable(id, restricted) ? 'parked' : 'bound';
+    }
   }
 
   /** Removes the type if it belongs to this executor, and parks its bindings. */
@@ -308,8 +322,16 @@ function faceOf({ functionId, settings, metadata }: TriggerBinding<unknown>): st
     .digest('base64');
 }
 
-/** A refusal of the provider before says nothing of this one. */
-function bindRemotely(binding: Pick<TriggerBinding<unknown>, 'state' | 'error'>): void {
-  binding.state = 'bound';
-  binding.error = undefined;
+/**
+ * A durable trigger is trusted work: it waits where a connection that is not trusted provides its type, unless the type
+ * lies under the prefix granted to that connection.
+ */
+export function takesDurable(type: string, restricted: RestrictedProvider | undefined): boolean {
+  return restricted === undefined || (restricted.prefix !== undefined && type.startsWith(`${restricted.prefix}::`));
+}
+
+/** Trusted providers come after the others. Of them the newest has the type, of the others the oldest. */
+function byPrecedence(one: RemoteType, other: RemoteType): number {
+  if ((one.restricted === undefined) !== (other.restricted === undefined)) return one.restricted === undefined ? 1 : -1;
+  return one.restricted === undefined ? one.order - other.order : other.order - one.order;
 }

@@ -8,27 +8,31 @@ import type { ListenerAddress } from '../../modules/module.ts';
 import { otelDeclaration } from '../../modules/observability/config.ts';
 import { resolveTelemetry } from '../../modules/observability/settings.ts';
 import { streamDeclaration } from '../../modules/stream/config.ts';
-import { workerManagerDeclaration } from '../../modules/worker-manager/config.ts';
+import { portName, type WorkerManagerConfig, workerManagerDeclaration } from '../../modules/worker-manager/config.ts';
 
 /** A module that runs on every router, and whose port all of them share. */
 export interface RouterModule extends ModuleKey {
   readonly config: unknown;
   /** The name of its port among the listeners of the engine. */
-  readonly port: 'http' | 'workers' | 'streams';
+  readonly port: 'http' | 'workers' | 'browsers' | 'streams';
+  /** By which jobs know a port with `rbac`, whatever number the system chooses for it. */
+  readonly portName?: string;
 }
 
-/** The HTTP port, the stream port, and the ports of workers. Those with `rbac` listen on the first router alone. */
+/** The HTTP port, the stream port, and the ports of workers. */
 export function modulesOfRouters(config: LoadedConfig): RouterModule[] {
   const https = modulesOf(config, httpDeclaration);
   const streams = modulesOf(config, streamDeclaration);
-  const ports = modulesOf(config, workerManagerDeclaration);
+  const ports = modulesOf(config, workerManagerDeclaration).map(({ config: port }) => port);
   return [
     ...https.map(({ name, config: http }, nth) => ({ name, nth, config: http, port: 'http' as const })),
     ...streams.map(({ name, config: stream }, nth) => ({ name, nth, config: stream, port: 'streams' as const })),
-    ...ports
-      .map(({ name, config: port }, nth) => ({ name, nth, config: port, port: 'workers' as const }))
-      .filter(({ config: { rbac } }) => rbac === undefined),
+    ...ports.map((config, nth) => ({ name: workerManagerDeclaration.name, nth, config, ...kindOf(config) })),
   ];
+}
+
+function kindOf(config: WorkerManagerConfig): Pick<RouterModule, 'port' | 'portName'> {
+  return config.rbac === undefined ? { port: 'workers' } : { port: 'browsers', portName: portName(config) };
 }
 
 /** The ports on which the first router listens, in the order of the modules. */

@@ -69,9 +69,14 @@ function say(message: FromRouterThread): void {
   parentPort?.postMessage(message);
 }
 
-interface OwnModule extends ModuleKey {
-  readonly port: number | undefined;
+interface OwnModule extends ModuleKey, PortOfHome {
   readonly module: EngineModule;
+}
+
+/** What the first router has chosen: the number for port 0, and the name by which jobs know a port with `rbac`. */
+interface PortOfHome {
+  readonly port: number | undefined;
+  readonly portName?: string | undefined;
 }
 
 class RouterOnThread {
@@ -192,14 +197,14 @@ class RouterOnThread {
     try {
       const { settings } = this.#data;
       this.#cluster = await joinCluster(settings, undefined, this.#context, engineVersion(), this.#mesh.asMember);
-      for (const [at, { name, nth, config }] of this.#data.modules.entries()) {
+      for (const [at, { name, nth, config, portName }] of this.#data.modules.entries()) {
         const definition = MODULES_OF_ROUTERS.find(({ declaration }) => declaration.name === name);
-        const port = ports[at];
-        const module = definition?.create(this.#moduleContext, withPort(config, port));
+        const ofHome = { port: ports[at], portName };
+        const module = definition?.create(this.#moduleContext, withPort(config, ofHome));
         if (module === undefined) throw new Error(`There is no module ${name}`);
         this.#mesh.provides(module.triggerTypes);
         plugIn(this.#context, name, module);
-        this.#modules.push({ name, nth, port, module });
+        this.#modules.push({ name, nth, ...ofHome, module });
         await module.start();
       }
       for (const { module } of this.#modules) module.started?.();
@@ -226,7 +231,7 @@ class RouterOnThread {
 
   async #reconfigure(number: number, key: ModuleKey, config: unknown): Promise<void> {
     const own = this.#modules.find((one) => isSame(one, key));
-    const answer = (await own?.module.reconfigure?.(withPort(config, own.port))) ?? UNCHANGED;
+    const answer = (await own?.module.reconfigure?.(withPort(config, own))) ?? UNCHANGED;
     if (answer.ok) this.#prepared.set(number, () => answer.commit());
     say({ kind: 'reconfigured', number, ...(!answer.ok && { reason: answer.reason }) });
   }
@@ -313,9 +318,9 @@ function isSame(one: ModuleKey, other: ModuleKey): boolean {
   return one.name === other.name && one.nth === other.nth;
 }
 
-/** For port 0 the first router has chosen it. */
-function withPort(config: unknown, port: number | undefined): unknown {
-  return port === undefined || typeof config !== 'object' ? config : { ...config, port };
+function withPort(config: unknown, { port, portName: name }: PortOfHome): unknown {
+  if (port === undefined || typeof config !== 'object') return config;
+  return { ...config, port, ...(name !== undefined && { name }) };
 }
 
 const UNCHANGED: Reconfiguration = { ok: true, commit: () => {} };

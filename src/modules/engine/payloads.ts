@@ -26,6 +26,8 @@ export interface WorkersListPayload {
 export interface WorkersReplacePayload {
   previous_worker_id: string;
   reattach_token: string;
+  /** Its connection to another router of this process. */
+  successor_id?: string;
 }
 
 export interface WorkersRevokePayload {

@@ -40,12 +40,13 @@ export function reservationsRelease(router: RouterPort): BuiltinDefinition {
   return {
     id,
     description: 'Lets connections of ports with rbac use a name that a trusted worker used before',
-    handle(payload, call): EngineAnswers[typeof id] {
+    handle(payload, call) {
       assertTrusted(id, call);
       const { kind, name } = readPayload(id, validateReservation, payload);
       if (!router.reservations.release(kind, name))
         throw new Refusal('NOT_FOUND', `The ${kind} ${name} is not reserved`);
-      return { success: true };
+      const released: EngineAnswers[typeof id] = { success: true };
+      return router.others.known()?.then(() => released) ?? released;
     },
   };
 }

@@ -10,7 +10,8 @@ import {
 } from '../../generated/module-payloads.ts';
 import type { WorkerAnnouncement } from '../../protocol/frames/frames.ts';
 import { SMALL_PAYLOAD_LIMITS, WORKER_TEXT_CHARS_MAX } from '../../protocol/frames/limits.ts';
-import { detach } from '../../protocol/json/byte-string.ts';
+import { detach, rawJson } from '../../protocol/json/byte-string.ts';
+import { Payload } from '../../protocol/payload/payload.ts';
 import { assertTrusted, type BuiltinCall, type BuiltinDefinition } from '../../router/builtin.ts';
 import type { RouterPort } from '../../router/port.ts';
 import type { WorkerRow } from '../../router/registrations/rows.ts';
@@ -124,16 +125,27 @@ export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
   return {
     id,
     description: 'Ends a connection of a port with rbac: its client must authenticate again',
-    handle(payload, call): EngineAnswers[typeof id] {
+    handle(payload, call) {
       const { worker_id: workerId } = readPayload(id, validateWorkersRevoke, payload);
       // A caller that may list other workers must not be able to disconnect them.
       if (call.rights !== undefined && workerId !== call.callerWorkerId) throw hiddenRefusal('Worker', workerId);
       const outcome = router.revoke(workerId);
-      if (outcome === 'revoked') return { success: true };
-      if (outcome === 'unknown') throw new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
-      throw new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac`);
+      const revoked: EngineAnswers[typeof id] = { success: true };
+      if (outcome === 'revoked') return revoked;
+      if (outcome === 'trusted') throw trustedRefusal(workerId);
+      const unknown = new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
+      const asked = call.isRelayed ? undefined : router.others.askRouters(id, Payload.ofText(rawJson(payload)));
+      if (asked === undefined) throw unknown;
+      return asked.then(({ parts, missing }) => {
+        if (parts.length > 0) return revoked;
+        throw missing.some(({ reason }) => reason.startsWith('INVALID_ARGUMENTS')) ? trustedRefusal(workerId) : unknown;
+      });
     },
   };
+}
+
+function trustedRefusal(workerId: string): Refusal {
+  return new Refusal('INVALID_ARGUMENTS', `Worker ${workerId} is trusted: its port has no rbac`);
 }
 
 /** Asked by another engine of the cluster, to which the worker has connected. The token is the proof. */
@@ -144,9 +156,10 @@ export function workersReplace(router: RouterPort): BuiltinDefinition {
     payloadLimits: SMALL_PAYLOAD_LIMITS,
     handle(payload, call): EngineAnswers[typeof WORKERS_REPLACE] {
       assertTrusted(WORKERS_REPLACE, call);
-      const { previous_worker_id, reattach_token } = readPayload(WORKERS_REPLACE, validateWorkersReplace, payload);
-      const functions = router.replaceMoved(previous_worker_id, reattach_token);
-      if (functions === undefined) throw new Refusal('NOT_FOUND', `Worker ${previous_worker_id} not found`);
+      const move = readPayload(WORKERS_REPLACE, validateWorkersReplace, payload);
+      const { previous_worker_id: workerId, reattach_token: token, successor_id: successorId } = move;
+      const functions = router.replaceMoved({ workerId, token, successorId });
+      if (functions === undefined) throw new Refusal('NOT_FOUND', `Worker ${workerId} not found`);
       return { functions };
     },
   };

@@ -318,7 +318,7 @@ const LIVE_BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 function isOfFirst(route: Route<HttpBinding> | undefined): boolean {
   if (route === undefined) return true;
   const owner = route.owners.at(-1)?.binding?.owner;
-  return owner instanceof RemoteOwner && owner.isDurable;
+  return owner?.access !== undefined || (owner instanceof RemoteOwner && owner.isDurable);
 }
 
 /** Ends a connection that no admission has a handler for. */

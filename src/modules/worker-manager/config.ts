@@ -87,6 +87,11 @@ export const workerManagerDeclaration = {
 
 export type WorkerManagerConfig = ValueOf<typeof workerManagerConfig>;
 
+/** By which jobs know a port. */
+export function portName({ name, host, port }: Pick<WorkerManagerConfig, 'name' | 'host' | 'port'>): string {
+  return name ?? `${host}:${port}`;
+}
+
 /** The auth function of the port, wherever it is written. */
 export function authFunctionOf({ auth_function_id: outer, rbac: restricted }: WorkerManagerConfig): string | undefined {
   return restricted?.auth_function_id ?? outer;

@@ -81,7 +81,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       perAddress: isRestricted ? settings.browser.perAddress : undefined,
       trustedProxies: settings.trustedProxies,
       takeDescriptor: () => context.openFiles.take(),
-      shared: isRestricted ? undefined : context.processCounts.ofNextPort(),
+      shared: context.processCounts.ofNextPort(),
     });
     this.#policy = new PortPolicy(config, settings.browser, router);
     this.#telemetry = new TelemetrySockets(context.clock, router);
@@ -97,7 +97,7 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
       this.#context.transport.listen({
         host,
         port,
-        sharing: this.#config.rbac === undefined ? this.#context.settings.portSharing : undefined,
+        sharing: this.#context.settings.portSharing,
         tls,
         frameBytesMax: frameBytes,
         // Twice our own limit: the library must never drop what our own accounting still allows (L5).
@@ -267,7 +267,8 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
 
   #channelEvents(socket: PeerSocket, subprotocol: string | undefined, end: ChannelEnd): SocketEvents {
     const keepsToCredit = subprotocol === SUBPROTOCOL_CHANNEL;
-    const events = this.#context.router.channels.connect({ ...end, socket, keepsToCredit });
+    const share = this.#policy.channelShare(this.#context.clock.monotonicMs());
+    const events = this.#context.router.channels.connect({ ...end, socket, keepsToCredit, share });
     return {
       ...events,
       closed: (code, isOverlong) => {

@@ -7,7 +7,7 @@ import { MessageRate } from '../../core/limits/message-rate.ts';
 import type { RouterPort } from '../../router/port.ts';
 import { Guard, type PortFunctions } from '../../router/restricted/guard.ts';
 import type { BrowserLimits } from '../module.ts';
-import { leavesTriggerTypesToHooks, type WorkerManagerConfig } from './config.ts';
+import { leavesTriggerTypesToHooks, portName, type WorkerManagerConfig } from './config.ts';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -26,7 +26,7 @@ export class PortPolicy {
     this.#limits = limits;
     this.#router = router;
     const policy = policyOf(config, router.isDropIn);
-    this.#inForce = policy && { port: config.name ?? `${config.host}:${config.port}`, policy };
+    this.#inForce = policy && { port: portName(config), policy };
     this.#withdraw = this.#inForce && router.addPortPolicy(this.#inForce);
     this.#functions = functionsOf(config);
   }
@@ -47,6 +47,11 @@ export class PortPolicy {
   /** The message rate of a connection; `undefined`: unlimited. */
   rate(nowMs: number): MessageRate | undefined {
     return this.#inForce && new MessageRate(this.#limits.messages, nowMs);
+  }
+
+  /** For one end of a channel of another engine or router, which has no part in the share of its worker. */
+  channelShare(nowMs: number): ChannelShare | undefined {
+    return this.#inForce && new ChannelShare(this.#limits.channels, nowMs);
   }
 
   /** `undefined`: connections of this port are trusted. */

@@ -19,7 +19,8 @@ import { begins } from './new-work.ts';
 /** The function need not exist yet: its jobs wait for it (Q7). */
 export function enqueue(context: RouterContext, request: CallRequest, action: EnqueueAction): void {
   if (context.home !== undefined) return enqueueAtHome(context, context.home, request, action);
-  const { caller, ref, functionId, data, metadata, baggage, from, rights } = request;
+  const { caller, ref, functionId, data, metadata, baggage, rights } = request;
+  const { from, forwardedFor } = request;
   const begun = context.observer && beginEnqueue(context.observer, request, action.queue);
   const release = context.payloadShare.take(request.rights, request.data);
   const done = (verdict: EnqueueAnswer): void => {
@@ -38,7 +39,7 @@ export function enqueue(context: RouterContext, request: CallRequest, action: En
       traceparent: contextOf(begun, request.traceparent),
       baggage,
       action,
-      rights: rights && keptRights(from?.workerId ?? '', rights),
+      rights: rights && keptRights(from?.workerId ?? forwardedFor?.worker ?? '', rights),
       keyScope: rights && keyScopeOf(rights),
     },
     done,

@@ -21,6 +21,7 @@ interface CheckedCall {
   /** Set for a caller that may not do everything. */
   readonly rights: object | undefined;
   readonly from: { readonly displayName: string } | undefined;
+  readonly forwardedFor?: { readonly name?: string } | undefined;
 }
 
 export interface PayloadSizeCheckOptions {
@@ -47,10 +48,10 @@ export class PayloadSizeCheck {
   }
 
   refusalOf({ restricted, trusted }: PayloadLimits, call: CheckedCall): Refusal | undefined {
-    const { data, rights, functionId } = call;
+    const { data, rights, functionId, from, forwardedFor } = call;
     const bytesMax = rights === undefined ? trusted : restricted;
     if (data === undefined || !data.isLongerThan(bytesMax)) return undefined;
-    this.#note(functionId, data.byteLength, call.from?.displayName ?? 'the engine');
+    this.#note(functionId, data.byteLength, from?.displayName ?? forwardedFor?.name ?? 'the engine');
     const whose = rights === undefined ? '' : ' for a connection of a port with rbac';
     const text = `The payload takes more than ${bytesMax} bytes as JSON, the limit of ${functionId}${whose}; send less`;
     return new Refusal('PAYLOAD_TOO_LARGE', text);

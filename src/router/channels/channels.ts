@@ -17,6 +17,7 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../core/channels/channel.ts';
 import type { ChannelShare } from '../../core/channels/channel-share.ts';
 import { ByteBudget, JointBudget, type NamedBudget } from '../../core/limits/byte-budget.ts';
+import { NOT_SHARED, type SharedCount } from '../../core/limits/connection-counts.ts';
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -46,7 +47,17 @@ export interface ChannelsOptions {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly openSpillFile: OpenSpillFile;
+  /** What all routers of the process have. */
+  readonly counts?: ChannelCounts | undefined;
 }
+
+export interface ChannelCounts {
+  readonly all: SharedCount;
+  /** Those that restricted connections created. */
+  readonly restricted: SharedCount;
+}
+
+const OF_ONE_ROUTER: ChannelCounts = { all: NOT_SHARED, restricted: NOT_SHARED };
 
 /** One end as it is passed around: a client that has it may connect to that end, once. */
 export interface ChannelRef {
@@ -64,6 +75,8 @@ export interface EndConnection {
   readonly keepsToCredit: boolean;
   /** Of a reader. */
   readonly firstCredit?: Credit;
+  /** Of a restricted port: what is kept for a channel of another engine counts towards it. */
+  readonly share?: ChannelShare | undefined;
 }
 
 /** Another engine, which has channels of its own. */
@@ -90,6 +103,7 @@ export type FindOffer = (id: string) => OfferedChannel | undefined;
 export class Channels {
   #findOffer: FindOffer = () => undefined;
   readonly #options: ChannelsOptions;
+  readonly #counts: ChannelCounts;
   readonly #allMemory: NamedBudget;
   readonly #allFiles: NamedBudget;
   /** The shares of these that restricted connections may use together. */
@@ -106,6 +120,7 @@ export class Channels {
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
+    this.#counts = options.counts ?? OF_ONE_ROUTER;
     const { buffersBytesMax, spillsBytesMax } = options.settings;
     this.#allMemory = budgetOf(MEMORY_LIMIT, buffersBytesMax);
     this.#allFiles = budgetOf(FILES_LIMIT, spillsBytesMax);
@@ -125,7 +140,7 @@ export class Channels {
   ): { readonly writer: ChannelRef; readonly reader: ChannelRef } {
     const { random, clock } = this.#options;
     const share = rights && this.#shareOf(rights);
-    if (this.#isFull) this.#refuse('too_many', new Refusal('OVERLOADED', this.#fullText));
+    if (this.#isFull) this.#refuse('too_many', new Refusal('OVERLOADED', fullText(this.#countOfAll)));
     const tooFast = share?.charge(clock.monotonicMs());
     if (tooFast !== undefined) this.#refuse('per_second', tooFast);
     const { home } = this.#options;
@@ -133,7 +148,7 @@ export class Channels {
     const { channel } = this.#open(id, key, bufferSize, share);
     if (share !== undefined) {
       share.channels.add(channel);
-      this.#restrictedCount++;
+      this.#noteRestricted(1);
     }
     this.#stopExpiry ??= clock.every(EXPIRY_CHECK_MS, () => this.#dropOverdue());
     const ref = { channel_id: id, access_key: key };
@@ -209,9 +224,10 @@ export class Channels {
     }
     const { refusal } = channelShare;
     if (refusal !== undefined) return this.#refuse('per_connection', refusal);
-    if (this.#restrictedCount < half(this.#options.settings.channelsMax)) return channelShare;
+    const restricted = this.#restrictedCount + this.#counts.restricted.elsewhere;
+    if (restricted < half(this.#options.settings.channelsMax)) return channelShare;
     const text =
-      `Connections of restricted ports have ${this.#restrictedCount} channels together, half of ` +
+      `Connections of restricted ports have ${restricted} channels together, half of ` +
       'limits.engine.channels; ' +
       'the others are for trusted callers';
     return this.#refuse('reserved', new Refusal('OVERLOADED', text));
@@ -227,11 +243,16 @@ export class Channels {
   }
 
   get #isFull(): boolean {
-    return this.count >= this.#options.settings.channelsMax;
+    return this.#countOfAll >= this.#options.settings.channelsMax;
   }
 
-  get #fullText(): string {
-    return `There are ${this.count} channels already (limits.engine.channels)`;
+  get #countOfAll(): number {
+    return this.#pipes.size + this.#counts.all.elsewhere;
+  }
+
+  #noteRestricted(change: 1 | -1): void {
+    this.#restrictedCount += change;
+    this.#counts.restricted.note(this.#restrictedCount);
   }
 
   #homeOf(id: string): ChannelHome | undefined {
@@ -240,11 +261,11 @@ export class Channels {
 
   #passOn(home: ChannelHome, end: EndConnection): SocketEvents {
     const { id, key, direction } = end;
-    if (this.#isFull) {
+    if (this.count >= this.#options.settings.channelsMax) {
       this.#options.counters.count('channels.refused', 'too_many');
-      return turnAway(end.socket, CLOSE_CODES.tryAgainLater, this.#fullText);
+      return turnAway(end.socket, CLOSE_CODES.tryAgainLater, fullText(this.count));
     }
-    const channel = this.#newChannel(id, key, undefined, undefined);
+    const channel = this.#newChannel(id, key, undefined, end.share);
     const pipe = this.#createPipe(channel, undefined, () => this.#passing.delete(pipe));
     this.#passing.add(pipe);
     const events = connectTo(pipe, end);
@@ -264,9 +285,11 @@ export class Channels {
     const channel = this.#newChannel(id, key, bufferSize, share);
     const pipe = this.#createPipe(channel, share, () => {
       this.#pipes.delete(id);
-      if (share?.channels.delete(channel) === true) this.#restrictedCount--;
+      this.#counts.all.note(this.#pipes.size);
+      if (share?.channels.delete(channel) === true) this.#noteRestricted(-1);
     });
     this.#pipes.set(id, pipe);
+    this.#counts.all.note(this.#pipes.size);
     return pipe;
   }
 
@@ -337,6 +360,10 @@ function turnAway(socket: EndSocket, code: number, reason: string): SocketEvents
 
 function budgetOf(name: string, bytesMax: number): NamedBudget {
   return { name, budget: new ByteBudget(bytesMax) };
+}
+
+function fullText(count: number): string {
+  return `There are ${count} channels already (limits.engine.channels)`;
 }
 
 function half(all: number): number {

@@ -10,6 +10,7 @@ import { idOffence, REGISTRATION_BYTES_MAX } from '../../protocol/frames/limits.
 import { asRawJson, detach, parseRawJson, type RawJson } from '../../protocol/json/byte-string.ts';
 import { type ReadUrlFunction, readUrlFunction, type UrlFunction } from '../calls/url-invocation.ts';
 import type { RouterContext } from '../context.ts';
+import { trustRank } from '../remote/offers.ts';
 import type { RemoteEngine } from '../remote/remote-engine.ts';
 import { noteWorker } from '../session/observe.ts';
 import type { Session } from '../session/session.ts';
@@ -30,7 +31,7 @@ export function handleRegisterFunction(
   noteWorker(context, session);
   if (outcome.url === undefined) session.urlFunctions.delete(id);
   else session.urlFunctions.set(id, outcome.url);
-  if (outcome.isNew) context.announce.functionsChanged();
+  if (outcome.isNew || outcome.isTrustedMore) context.announce.functionsChanged();
 }
 
 export function handleUnregisterFunction(context: RouterContext, session: Session, frame: UnregisterFunction): void {
@@ -39,12 +40,20 @@ export function handleUnregisterFunction(context: RouterContext, session: Sessio
   if (context.functions.unregister(frame.id, session)) context.announce.functionsChanged();
 }
 
+interface Registered {
+  readonly ok: true;
+  readonly isNew: boolean;
+  /** Those who offered the function before were trusted less. */
+  readonly isTrustedMore: boolean;
+  readonly url: UrlFunction | undefined;
+}
+
 function register(
   context: RouterContext,
   session: Session,
   id: string,
   frame: RegisterFunction<RawJson>,
-): { ok: true; isNew: boolean; url: UrlFunction | undefined } | { ok: false; reason: string } {
+): Registered | { ok: false; reason: string } {
   const offence = idOffence(id);
   if (offence !== undefined) return { ok: false, reason: `The function id ${offence}` };
   if (id.startsWith('engine::') && !isOfForeignConsole(context, session, id)) {
@@ -70,6 +79,7 @@ function register(
   }
   const elsewhere = holderElsewhere(context, session, id);
   if (elsewhere !== undefined) return { ok: false, reason: duplicateText(id, elsewhere) };
+  const rank = rankOf(context, id);
   takeFromOthers(context, session, id);
   const spec = specOf(frame);
   const order = orderOf(context, session, id);
@@ -78,7 +88,13 @@ function register(
   if (!outcome.ok) return outcome;
   if (order === undefined && mustBeProven(context, id)) beginProof(context, id);
   if (session.access === undefined) reserve(context, 'function', id);
-  return { ...outcome, url: url?.value };
+  return { ...outcome, isTrustedMore: rankOf(context, id) > rank, url: url?.value };
+}
+
+/** Work that waits for a worker of more trust can run when it rises. */
+export function rankOf({ functions }: RouterContext, id: string): number {
+  const entry = functions.get(id);
+  return trustRank(entry?.kind === 'worker' ? entry : undefined);
 }
 
 /** The console of `iii` is a trusted worker that has its functions there (T10). */

@@ -8,12 +8,22 @@ import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { Reattach, WorkerFrame } from '../../protocol/frames/frames.ts';
 import { type RawJson, rawJson } from '../../protocol/json/byte-string.ts';
 import { Payload } from '../../protocol/payload/payload.ts';
-import type { RouterContext } from '../context.ts';
+import type { Inheritance, RouterContext } from '../context.ts';
+import { holderOf } from '../restricted/id-claims.ts';
+import { holdTurns } from '../restricted/registration-hooks.ts';
 import type { Session } from '../session/session.ts';
 import { withdraw } from '../session/withdraw.ts';
 import { askEngine, parseAnswer } from './ask-engines.ts';
 import { allOthers } from './offers.ts';
 import type { RemoteEngine } from './remote-engine.ts';
+
+/** A worker has connected elsewhere: its connection here, and its proof. */
+export interface Move {
+  readonly workerId: string;
+  readonly token: string;
+  /** Its connection to another router of this process; absent: it is connected to another engine. */
+  readonly successorId: string | undefined;
+}
 
 export const WORKERS_REPLACE = 'engine::workers::replace';
 
@@ -35,8 +45,9 @@ const HELD: ReadonlySet<WorkerFrame<RawJson>['type']> = new Set([
 ]);
 
 /** Whether the frame waits until the old engine of the worker has answered. */
-export function isHeld({ heldRegistrations }: Session, frame: WorkerFrame<RawJson>): boolean {
-  if (heldRegistrations === undefined || !HELD.has(frame.type)) return false;
+export function isHeld({ heldRegistrations, access }: Session, frame: WorkerFrame<RawJson>): boolean {
+  // Those of a restricted connection wait for their turn, before they are judged.
+  if (heldRegistrations === undefined || access !== undefined || !HELD.has(frame.type)) return false;
   heldRegistrations.push(frame);
   return true;
 }
@@ -49,8 +60,10 @@ export function takeOver(
   act: (frame: WorkerFrame<RawJson>) => void,
 ): void {
   session.heldRegistrations ??= [];
+  const goOn = session.guard && holdTurns(session, session.guard);
   const { previous_worker_id, reattach_token } = reattach;
-  const payload = Payload.ofText(rawJson({ previous_worker_id, reattach_token }));
+  const successor = engine.isRouter ? { successor_id: session.workerId } : {};
+  const payload = Payload.ofText(rawJson({ previous_worker_id, reattach_token, ...successor }));
   const done = askEngine(context, engine, WORKERS_REPLACE, payload, ANSWER_MS_MAX).then(({ result }) => {
     context.moves.delete(move);
     const withdrawn = result === undefined ? undefined : readWithdrawn(result);
@@ -63,21 +76,43 @@ export function takeOver(
     const held = session.heldRegistrations ?? [];
     session.heldRegistrations = undefined;
     for (const frame of held) if (session.state === 'open') act(frame);
+    goOn?.();
   });
   const move = { engine, done };
   context.moves.add(move);
 }
 
 /** The worker is connected to another engine now. Returns the functions that no worker of this one offers any more. */
-export function replaceMoved(context: RouterContext, workerId: string, token: string): string[] | undefined {
+export function replaceMoved(context: RouterContext, { workerId, token, successorId }: Move): string[] | undefined {
   const previous = context.sessions.get(workerId);
   if (previous === undefined || !equalSecrets(token, previous.reattachToken)) return undefined;
   const ids = [...previous.functions];
+  if (successorId !== undefined) leaveIds(context, previous, successorId);
   withdraw(context, previous, { code: CLOSE_CODES.replaced, reason: 'the worker connected to another engine' });
   return ids.filter((id) => {
     const entry = context.functions.get(id);
     return entry?.kind !== 'worker' || entry.executors.length === 0;
   });
+}
+
+/** Before they are free: all routers keep them for the successor, wherever others wait for them. */
+export function leaveIds(context: RouterContext, previous: Session, successorId: string): void {
+  const { prefix, idsMax, workerId: previousId } = holderOf(previous);
+  const { triggerClaims, typeClaims, announceInheritance } = context;
+  const triggers = [...triggerClaims.inheritedBy(previous), ...previous.triggers];
+  const types = [...typeClaims.inheritedBy(previous), ...previous.triggerTypes];
+  const inheritance = { previousId, successorId, prefix, idsMax, triggers, types };
+  keepIds(context, inheritance);
+  announceInheritance?.(inheritance);
+}
+
+/** A restricted connection of the process has moved: its ids are kept for where it is now. */
+export function keepIds(context: RouterContext, inheritance: Inheritance): void {
+  const { previousId, successorId, prefix, idsMax, triggers, types } = inheritance;
+  const successor = context.sessions.get(successorId);
+  const heir = successor === undefined ? { workerId: successorId, prefix, idsMax } : holderOf(successor);
+  context.triggerClaims.inherit(previousId, heir, triggers);
+  context.typeClaims.inherit(previousId, heir, types);
 }
 
 function readWithdrawn(json: Uint8Array): string[] | undefined {

@@ -18,6 +18,14 @@ export function trustOf(entry: Pick<WorkerEntry, 'id' | 'executors'>): Trust | u
   return coveringExecutors(entry).length > 0 ? 'granted' : 'restricted';
 }
 
+/** Rises with the trust of the workers that offer the function, on whichever engine; below 0: none does. */
+export function trustRank(entry: WorkerEntry | undefined): number {
+  if (entry === undefined) return -1;
+  const local = trustOf(entry);
+  const remote = entry.remotes.map(({ trust }) => RANK[trust]);
+  return Math.max(...remote, local === undefined ? -1 : RANK[local]);
+}
+
 /** Those of the greatest trust that any engine has. Trusted work uses none of connections without a granted prefix. */
 export function usableOffers(entry: WorkerEntry, isTrustedWork: boolean | undefined): readonly Offer[] {
   const { remotes } = entry;

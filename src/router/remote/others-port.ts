@@ -24,6 +24,12 @@ export class OthersPort {
     return askAll(this.#context, only ? [...this.#context.otherRouters] : allOthers(this.#context), id, payload);
   }
 
+  /** Resolves when all other routers of this process know what has changed here; `undefined`: there are none. */
+  known(): Promise<void> | undefined {
+    const { whenOthersKnow } = this.#context;
+    return whenOthersKnow && new Promise((resolve) => whenOthersKnow(resolve));
+  }
+
   /** Asks that engine; `undefined`: there is none with this id. */
   askEngine(engineId: string, functionId: string, payload: Payload | undefined) {
     const engine = allOthers(this.#context).find(({ id }) => id === engineId);

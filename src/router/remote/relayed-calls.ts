@@ -1,5 +1,6 @@
 // Calls that another engine of the cluster runs, because no worker of this one does.
 
+import { forwardedRights } from '../../core/access/kept-rights.ts';
 import { Refusal, refusals, unreadablePayload } from '../../core/calls/refusal.ts';
 import { selectEngine } from '../../core/cluster/select-engine.ts';
 import type { EnqueueAction } from '../../protocol/frames/frames.ts';
@@ -112,8 +113,11 @@ export function forward(
   request: CallRequest,
   { enqueue, ended }: { readonly enqueue?: EnqueueAction; readonly ended?: () => void } = {},
 ): Refusal | undefined {
-  const { from } = request;
-  const forwardedFor = from === undefined ? {} : { worker: from.workerId, name: from.displayName };
+  const { from, rights } = request;
+  const forwardedFor = {
+    ...(from !== undefined && { worker: from.workerId, name: from.displayName }),
+    ...(rights !== undefined && { rights: forwardedRights(from?.workerId ?? '', rights) }),
+  };
   return passTo(context, home, { ...request, forwardedFor, enqueue }, ended);
 }
 

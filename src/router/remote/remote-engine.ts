@@ -5,6 +5,7 @@
 // compact form, whose shapes are announced before their first use in a session; other forms are turned into JSON.
 // Invariant: a session of the link ends once for both engines; every call that it carried is settled on each side.
 
+import type { ForwardedRights } from '../../core/access/kept-rights.ts';
 import type { CompactPayloads } from '../../core/calls/compact-payloads.ts';
 import { unreadablePayload } from '../../core/calls/refusal.ts';
 import type { Executor } from '../../core/calls/select-worker.ts';
@@ -48,6 +49,8 @@ export interface ForwardedFor {
   /** Absent: the router itself calls. */
   readonly worker?: string;
   readonly name?: string;
+  /** Absent: it may reach everything. */
+  readonly rights?: ForwardedRights;
 }
 
 /** A call as it is passed on. */

@@ -53,8 +53,9 @@ export class RemoteOwner {
     return isRouter ? (workers.get(this.workerId)?.name ?? this.workerId) : `engine ${shownId}`;
   }
 
-  get functions(): ReadonlySet<string> {
-    return this.engine.functions;
+  /** It is a restricted connection that has triggers: its engine judges what they call. */
+  get isThere(): boolean {
+    return this.access !== undefined && this.triggers.size > 0;
   }
 
   /** The id of its trigger in the table of this engine: two engines may have triggers of one id, two routers not. */

@@ -25,6 +25,7 @@ import type { LocalCaller, Outcome } from '../calls/call.ts';
 import { settle } from '../calls/in-flight.ts';
 import { deliver, invoke, invokeOnBehalfOf, refuse } from '../calls/invoke.ts';
 import type { CallRequest, RouterContext } from '../context.ts';
+import { ForwardedAccess } from '../restricted/forwarded-access.ts';
 import { readError } from '../session/observe.ts';
 import { countIfDropped, relayAgain } from './relayed-calls.ts';
 import { RemoteChannels } from './remote-channels.ts';
@@ -39,6 +40,7 @@ export class ServeFrames implements BatchVisitor {
   readonly #shapes: { readonly shape: Shape; readonly number: number | undefined }[] = [];
   readonly #numberFor = (number: number): number | undefined => this.#shapes[number]?.number;
   readonly #decoder = new CompactDecoder(nodeText, (number) => this.#shapes[number]?.shape);
+  readonly #access = new ForwardedAccess();
   /** Ends of channels in this session. */
   readonly channels: RemoteChannels;
   #message: Buffer = Buffer.alloc(0);
@@ -82,8 +84,8 @@ export class ServeFrames implements BatchVisitor {
       depth,
       timeoutMs: header.timeoutMs === 0 ? CALL_TIMEOUT_MS_DEFAULT : header.timeoutMs,
       from: undefined,
-      // They were judged where the caller is connected.
-      rights: undefined,
+      // Calls of functions of workers were judged where the caller is connected.
+      rights: origin.for?.rights && this.#access.of(context, origin.for.rights),
       relayedBy: this.#engine.id,
       caller,
       ref: idLow,

@@ -136,10 +136,11 @@ export class Guard {
   readonly names = new ClientNames();
   /** Whether it has registered or called anything. */
   isEngaged = false;
-  /** Frames that wait while a hook is asked about an earlier one. */
+  /** Frames that wait while a hook is asked about an earlier one, or while the worker moves here. */
   readonly waiting: WaitingStep[] = [];
   waitingBytes = 0;
-  isAsking = false;
+  /** How much they wait for. */
+  awaited = 0;
   /** The waiting frames are being handled. */
   isTakingTurns = false;
 

@@ -13,7 +13,7 @@ import { detach, parseRawJson, RAW_NULL, type RawJson, rawJson } from '../../pro
 import type { RouterContext } from '../context.ts';
 import { rejectFunction } from '../registrations/functions.ts';
 import type { Session } from '../session/session.ts';
-import { refuseTrigger, rejectType, triggerOffence, typeOffence } from '../triggers/triggers.ts';
+import { refuseTrigger, rejectType, restrictedProvider, triggerOffence, typeOffence } from '../triggers/triggers.ts';
 import { coveringExecutors } from './covering.ts';
 import type { Guard } from './guard.ts';
 import { admitCall, chargeMessage } from './guarded-calls.ts';
@@ -315,7 +315,7 @@ function provideAs(registration: Registration, said: RegisterTriggerType<RawJson
   const { context, session, guard, act } = registration;
   const id = textOr(changes.trigger_type_id, said.id);
   const provider = context.triggers.type(id)?.provider;
-  const isTaken = provider !== undefined && (provider.kind !== 'worker' || provider.executor.access === undefined);
+  const isTaken = provider !== undefined && restrictedProvider(provider) === undefined;
   if (isTaken || isReservedType(id) || context.reservations.has('trigger type', id)) {
     return answerRefused(
       registration,

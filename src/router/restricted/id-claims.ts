@@ -11,6 +11,7 @@
 //   - A claim ends once: retried when the id is free, refused, withdrawn, or gone with its connection.
 //   - Ids that a proven reattach freed are kept for the successor; other claims keep waiting.
 
+import { isSamePrefix } from '../../core/access/access.ts';
 import { Groups } from '../../core/registry/groups.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Session } from '../session/session.ts';
@@ -29,30 +30,52 @@ export interface Claim {
   readonly refuse: () => void;
 }
 
+/** Who has an id. */
+export interface Holder {
+  /** Absent: a connection of another engine or router. */
+  readonly session?: Session;
+  /** That was granted to it. */
+  readonly prefix: string | undefined;
+}
+
+/** For whom ids are kept after a proven reattach: a connection of this router, or of another one. */
+export interface Heir extends Holder {
+  readonly workerId: string;
+  /** How many it may register. */
+  readonly idsMax: number;
+}
+
+export function holderOf(session: Session): Heir {
+  const { workerId, access, limits } = session;
+  return { session, workerId, prefix: access?.grant.functionPrefix, idsMax: limits.triggersPerWorker };
+}
+
 interface Waiting extends Claim {
   sinceMs: number;
 }
 
 interface Inheritance {
-  readonly ids: Set<string>;
+  readonly heir: Heir;
+  readonly ids: ReadonlySet<string>;
   sinceMs: number;
 }
 
 export class IdClaims {
   readonly #clock: Clock;
-  readonly #ownerOf: (id: string) => Session | undefined;
+  readonly #ownerOf: (id: string) => Holder | undefined;
   readonly #byId = new Groups<string, Waiting>();
   readonly #bySession = new Map<Session, Map<string, Waiting>>();
-  readonly #heirOf = new Map<string, Session>();
-  readonly #inheritances = new Map<Session, Inheritance>();
+  readonly #heirOf = new Map<string, Heir>();
+  /** By the id of the heir. */
+  readonly #inheritances = new Map<string, Inheritance>();
 
-  constructor(clock: Clock, ownerOf: (id: string) => Session | undefined) {
+  constructor(clock: Clock, ownerOf: (id: string) => Holder | undefined) {
     this.#clock = clock;
     this.#ownerOf = ownerOf;
   }
 
   /** The holder that keeps the session from having that id; `undefined`: it may have it. */
-  holderAgainst(session: Session, id: string): Session | undefined {
+  holderAgainst(session: Session, id: string): Holder | undefined {
     const holder = this.#ownerOf(id) ?? this.#heirOf.get(id);
     return holder === undefined || mayReplace(session, holder) ? undefined : holder;
   }
@@ -91,20 +114,25 @@ export class IdClaims {
   /**
    * A proven reattach: the ids that the old connection had, or had itself inherited, are reserved for its successor.
    */
-  inherit(previous: Session, successor: Session, ids: Iterable<string>): void {
-    const all = [...new Set([...this.#drop(previous), ...this.#drop(successor), ...ids])];
+  inherit(previousId: string, heir: Heir, ids: Iterable<string>): void {
+    const all = [...new Set([...this.#drop(previousId), ...this.#drop(heir.workerId), ...ids])];
     // As many as it may register; of a chain of reattachments the latest, so that none keeps ever more of them.
-    const inherited = new Set(all.slice(-successor.limits.triggersPerWorker));
-    this.released(all.slice(0, -successor.limits.triggersPerWorker));
+    const inherited = new Set(all.slice(-heir.idsMax));
+    this.released(all.slice(0, -heir.idsMax));
     if (inherited.size === 0) return;
-    this.#inheritances.set(successor, { ids: inherited, sinceMs: this.#clock.monotonicMs() });
-    for (const id of inherited) this.#heirOf.set(id, successor);
+    this.#inheritances.set(heir.workerId, { heir, ids: inherited, sinceMs: this.#clock.monotonicMs() });
+    for (const id of inherited) this.#heirOf.set(id, heir);
+  }
+
+  /** What is kept for the connection. */
+  inheritedBy({ workerId }: Session): Iterable<string> {
+    return this.#inheritances.get(workerId)?.ids ?? NOTHING;
   }
 
   /** The session is gone, and with it its claims and inherited ids. */
   left(session: Session): void {
     for (const waiting of this.#bySession.get(session)?.values() ?? []) this.#end(waiting);
-    this.released(this.#drop(session));
+    this.released(this.#drop(session.workerId));
   }
 
   /**
@@ -112,9 +140,9 @@ export class IdClaims {
    * silence.
    */
   expire(nowMs: number, ownSilenceMs: number): void {
-    for (const [session, inheritance] of this.#inheritances) {
+    for (const [heirId, inheritance] of this.#inheritances) {
       inheritance.sinceMs += ownSilenceMs;
-      if (nowMs - inheritance.sinceMs >= CLAIM_MS) this.released(this.#drop(session));
+      if (nowMs - inheritance.sinceMs >= CLAIM_MS) this.released(this.#drop(heirId));
     }
     for (const waiting of [...this.#bySession.values()].flatMap((ofSession) => [...ofSession.values()])) {
       waiting.sinceMs += ownSilenceMs;
@@ -124,10 +152,10 @@ export class IdClaims {
     }
   }
 
-  #drop(session: Session): ReadonlySet<string> {
-    const ids = this.#inheritances.get(session)?.ids ?? NOTHING;
-    this.#inheritances.delete(session);
-    for (const id of ids) this.#heirOf.delete(id);
+  #drop(heirId: string): ReadonlySet<string> {
+    const { heir, ids } = this.#inheritances.get(heirId) ?? { heir: undefined, ids: NOTHING };
+    this.#inheritances.delete(heirId);
+    for (const id of ids) if (this.#heirOf.get(id) === heir) this.#heirOf.delete(id);
     return ids;
   }
 
@@ -142,8 +170,6 @@ export class IdClaims {
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** Its own, or that of a connection to which the same auth function gave the same prefix. */
-function mayReplace(session: Session, holder: Session): boolean {
-  if (holder === session) return true;
-  const prefix = session.access?.grant.functionPrefix ?? '';
-  return prefix !== '' && holder.access?.grant.functionPrefix === prefix;
+function mayReplace(session: Session, holder: Holder): boolean {
+  return holder.session === session || isSamePrefix(session.access?.grant.functionPrefix, holder.prefix);
 }

@@ -9,7 +9,7 @@ import type { TriggerOrigin } from '../../protocol/frames/frames.ts';
 import { parseRawJson } from '../../protocol/json/byte-string.ts';
 import type { Binding, TriggerOwner } from '../builtin.ts';
 import type { RouterContext } from '../context.ts';
-import { usableOffers } from '../remote/offers.ts';
+import { allOthers, usableOffers } from '../remote/offers.ts';
 import type { OwnerElsewhere } from '../remote/remote-engine.ts';
 import { RemoteOwner } from '../remote/remote-owner.ts';
 import type { Session } from '../session/session.ts';
@@ -75,25 +75,27 @@ export function rightsOfTrigger(context: RouterContext, of: OfTrigger, functionI
   return context.portPolicies.restore(of.kept, registrationsOf(context.functions));
 }
 
-/** What it offers itself, a connection reaches by its triggers. */
+/** What it offers itself, a connection reaches by its triggers. What one of another engine offers is known there. */
 export function rightsFor(owner: TriggerOwner, functionId: string): Access | undefined {
-  return owner.state === 'open' && owner.functions.has(functionId) ? undefined : owner.access;
+  const isItsOwn = !(owner instanceof RemoteOwner) && owner.state === 'open' && owner.functions.has(functionId);
+  return isItsOwn ? undefined : owner.access;
 }
 
 /**
  * The restricted connection of another engine that has to judge a call of its trigger: what it offers itself, and what
- * its port allows now, is known there. Of a job, if the rights that were kept do not reach the function.
+ * its port allows now, is known there. Of a job, if the rights that were kept do not reach the function. One that has
+ * left is judged here, by what was granted to it.
  */
 export function judgeElsewhere(
-  { remoteEngines, sessions }: RouterContext,
+  context: RouterContext,
   { binding, kept, functionId }: OfTrigger & { readonly functionId: string },
   rights: Access | undefined,
 ): OwnerElsewhere | undefined {
   const owner = binding?.owner;
-  if (kept === undefined) return owner instanceof RemoteOwner && owner.access !== undefined ? owner : undefined;
+  if (kept === undefined) return owner instanceof RemoteOwner && owner.isThere ? owner : undefined;
   const { workerId } = kept;
-  if (remoteEngines.size === 0 || sessions.has(workerId) || rights?.mayReach(functionId) !== false) return undefined;
-  const engine = [...remoteEngines].find(({ restrictedOwners }) => restrictedOwners.has(workerId));
+  if (context.sessions.has(workerId) || rights?.mayReach(functionId) !== false) return undefined;
+  const engine = allOthers(context).find(({ restrictedOwners }) => restrictedOwners.has(workerId));
   return engine && { engine, workerId };
 }
 

@@ -15,7 +15,7 @@ export type Changes = Readonly<Record<string, unknown>>;
 
 /** Runs the step when the earlier ones are done. False: too many wait already. */
 export function inTurn(guard: Guard, step: WaitingStep): boolean {
-  if (!guard.isAsking) {
+  if (guard.awaited === 0) {
     step.run();
     return true;
   }
@@ -41,7 +41,7 @@ export function askHook(
     done({});
     return;
   }
-  guard.isAsking = true;
+  const goOn = holdTurns(session, guard);
   const own = rawJson(guard.rules.access?.grant.context ?? {});
   const payload = Payload.ofText(objectOf({ ...input, context: own }));
   const timeoutMs = guard.rules.askMsMax;
@@ -54,10 +54,20 @@ export function askHook(
     isForRestricted: session.access !== undefined,
   };
   callLocally(context, call, (outcome) => {
-    guard.isAsking = false;
-    if (session.state === 'open') done(verdictOf(context, functionId, outcome));
-    takeTurns(session, guard);
+    goOn(() => {
+      if (session.state === 'open') done(verdictOf(context, functionId, outcome));
+    });
   });
+}
+
+/** Registrations of the connection wait until the returned function is called, which does `first` before them. */
+export function holdTurns(session: Session, guard: Guard): (first?: () => void) => void {
+  guard.awaited++;
+  return (first) => {
+    guard.awaited--;
+    first?.();
+    takeTurns(session, guard);
+  };
 }
 
 /**
@@ -67,7 +77,7 @@ export function askHook(
 function takeTurns(session: Session, guard: Guard): void {
   if (guard.isTakingTurns) return;
   guard.isTakingTurns = true;
-  while (!guard.isAsking && session.state === 'open') {
+  while (guard.awaited === 0 && session.state === 'open') {
     const next = guard.waiting.shift();
     if (next === undefined) break;
     guard.waitingBytes -= next.bytes;

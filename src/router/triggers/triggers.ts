@@ -2,9 +2,15 @@
 //
 // Neighbours: `core/registry/trigger-table.ts` decides, this file sends. Rules: section 4 of the wire.
 
-import { coversId } from '../../core/access/access.ts';
+import { isSamePrefix } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
-import type { NewBinding } from '../../core/registry/trigger-table.ts';
+import {
+  type NewBinding,
+  type RemoteType,
+  type RestrictedProvider,
+  type TriggerType,
+  takesDurable,
+} from '../../core/registry/trigger-table.ts';
 import type {
   RegisterTrigger,
   RegisterTriggerType,
@@ -95,26 +101,37 @@ export function typeOffence(
 }
 
 /**
- * A worker of another engine has registered the type after the one of this engine, which gives it up: the newest
- * provider has a type, as on one engine.
+ * The worker of this engine gives up the type to one of another engine, as on one engine: the newest provider has a
+ * type, unless it must not take it from the one before.
  */
-export function withdrawOlderType(context: RouterContext, id: string): void {
+export function withdrawLostType(context: RouterContext, id: string): void {
   const { triggers } = context;
   const type = triggers.type(id);
   if (type?.provider.kind !== 'worker') return;
   const { executor } = type.provider;
-  // While the order of this one is not known, it is newer. No restricted connection keeps a type from a trusted worker.
-  const own = executor.access === undefined ? (type.spec.order ?? Number.POSITIVE_INFINITY) : 0;
-  const newest = triggers.remoteTypes(id).at(-1);
-  if (newest === undefined || newest.order < own) return;
+  // While the order of this one is not known, it is newer.
+  const own = { order: type.spec.order ?? Number.POSITIVE_INFINITY, restricted: restrictedProvider(type.provider) };
+  const winner = triggers.remoteTypes(id).find((other) => hasPrecedence(other, own));
+  if (winner === undefined) return;
   // A worker that moves provides it on its new connection: a removal on the old one would end what it has there.
   const isMoved = context.isMoving || context.isDraining;
   if (!isMoved) for (const binding of triggers.bindingsOf(id)) sendRemoval(context, binding, 'left');
   executor.triggerTypes.delete(id);
   triggers.unregisterType(id, executor);
   if (isMoved) return;
-  const text = `A worker of engine ${newest.engine.shownId} provides this trigger type from now on`;
+  const text = `A worker of engine ${winner.engine.shownId} provides this trigger type from now on`;
   rejectType(context, executor, id, new Refusal('trigger_registration_failed', text));
+}
+
+type Rival = Pick<RemoteType, 'order' | 'restricted'>;
+
+/** A restricted connection takes a type only from one to which the same prefix was granted. */
+function hasPrecedence(one: Rival, other: Rival): boolean {
+  if (one.restricted === undefined) return other.restricted !== undefined || one.order > other.order;
+  if (other.restricted === undefined) return false;
+  return isSamePrefix(one.restricted.prefix, other.restricted.prefix)
+    ? one.order > other.order
+    : one.order < other.order;
 }
 
 export function handleUnregisterTriggerType(
@@ -275,15 +292,21 @@ export function sendRemoval(context: RouterContext, binding: Binding, removal: R
   });
 }
 
-/**
- * Who is sent the binding. A durable trigger is trusted work: it waits where a restricted connection provides its type,
- * unless the type lies under the prefix granted to that connection.
- */
+/** The restricted connection that provides a type; `undefined`: another one, or a module, does. */
+export function restrictedProvider(
+  provider: TriggerType<Session, ModuleTriggerType>['provider'],
+): RestrictedProvider | undefined {
+  if (provider.kind === 'engine') return provider.restricted;
+  if (provider.kind === 'module' || provider.executor.access === undefined) return undefined;
+  return { prefix: provider.executor.access.grant.functionPrefix };
+}
+
+/** Who is sent the binding. */
 export function providerOf({ triggers }: RouterContext, { type, owner }: Binding) {
   const provider = triggers.type(type)?.provider;
-  if (owner !== undefined || provider?.kind !== 'worker') return provider;
-  const { access } = provider.executor;
-  return access === undefined || coversId(access, type) ? provider : undefined;
+  const isDurable = owner === undefined || (owner instanceof RemoteOwner && owner.isDurable);
+  if (!isDurable || provider === undefined) return provider;
+  return takesDurable(type, restrictedProvider(provider)) ? provider : undefined;
 }
 
 /** The binding has got another order among all of the cluster. */

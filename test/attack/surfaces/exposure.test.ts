@@ -3,9 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BinaryClient } from '../../support/clients/binary-client.ts';
-import { ChannelClient, channelUrl, type Ref } from '../../support/clients/channel-client.ts';
+import { ChannelClient, channelUrl, isTurnedAway, type Ref } from '../../support/clients/channel-client.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import { tryUpgrade } from '../../support/clients/upgrade.ts';
 import { startTestEngine, type TestEngine } from '../../support/engine/test-engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { connectPage, restrictedUrl } from '../restricted-page.ts';
@@ -312,9 +311,7 @@ describe('an end of a channel', () => {
 
   test.each(Object.entries(WRONG))('%s does not open', async (_name, change) => {
     const [mine, theirs] = await Promise.all([channel(await connect()), channel(backend)]);
-    const url = new URL(channelUrl(restrictedUrl(engine), change(theirs, mine)));
-    const answer = await tryUpgrade(Number(url.port), { path: url.pathname + url.search });
-    expect(answer.status).not.toBe(101);
+    expect(await isTurnedAway(channelUrl(restrictedUrl(engine), change(theirs, mine)))).toBe(true);
     await using end = await ChannelClient.dial(channelUrl(engine.url, theirs));
     expect(end.socket.readyState).toBe(end.socket.OPEN);
   });

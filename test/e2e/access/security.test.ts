@@ -110,7 +110,7 @@ describe('the token of a worker port', () => {
     const url = `ws://127.0.0.1:${engine.port}`;
     expect(await telemetry()).toMatchObject({ status: 401 });
     const worker = await RawWorker.connect(url, { headers: WITH_TOKEN });
-    expect(await telemetry()).toMatchObject({ status: 101 });
+    await waitFor('the address is known', async () => (await telemetry()).status === 101);
     expect(await telemetry({ headers: { authorization: 'Bearer guess' } })).toMatchObject({ status: 401 });
     expect(await telemetry({ from: '127.0.0.2' })).toMatchObject({ status: 401 });
     // A telemetry socket is no worker.

@@ -9,6 +9,10 @@ import { waitFor } from '../../support/wait-for.ts';
 const TYPE = { type: 'registertriggertype', id: 'tide', description: 'Fires at high tide' };
 const TRIGGER = { type: 'registertrigger', id: 't1', trigger_type: 'tide', function_id: 'boats::sail', config: {} };
 
+const PORT = `  - name: svc-worker-manager
+    config: {port: 0, rbac: {auth_function_id: 'auth', allow_trigger_types: [tide]}}
+`;
+
 /** A worker on B binds a trigger of the type that a worker on A provides. */
 async function startBoats(pair: ClusterPair) {
   const provider = await RawWorker.connect(pair.a.url);
@@ -104,11 +108,29 @@ describe.skipIf(NO_NATS_SERVER)('a trigger type of a worker on another engine', 
     for (const worker of [provider, sailor, later, owner]) worker.close();
   });
 
+  test('[CL33] [X9] of a restricted connection gets the triggers of all engines, and none that no connection owns', async () => {
+    await using pair = await startClusterPair({ workers: PORT });
+    const own = await RawWorker.connect(pair.b.url);
+    await own.serve('auth', () => ({ allow_trigger_type_registration: true }));
+    const page = await RawWorker.connect(String(pair.b.urls[1]), { subprotocols: ['svc.json.v1'] });
+    page.send(TYPE);
+    const sailor = await RawWorker.connect(pair.a.url);
+    await waitFor('the type is listed', async () => {
+      return (await rowOf(sailor, 'engine::triggers::list', 'triggers', 'tide')) !== undefined;
+    });
+    const durable = { trigger_type: 'tide', function_id: 'boats::sail' };
+    const { result } = await sailor.call('engine::register_trigger', durable);
+    sailor.send(TRIGGER);
+    expect(await page.next('registertrigger')).toMatchObject({ function_id: 'boats::sail' });
+    await page.settled();
+    expect(page.frames.filter(({ type }) => type === 'registertrigger')).toEqual([]);
+    const row = await rowOf(sailor, 'engine::registered-triggers::list', 'registered_triggers', Object(result).id);
+    expect(row).toMatchObject({ status: 'Inactive' });
+    for (const worker of [own, page, sailor]) worker.close();
+  });
+
   test('[CL33] [X9] is taken from a restricted connection', async () => {
-    const port = `  - name: svc-worker-manager
-    config: {port: 0, rbac: {auth_function_id: 'auth', allow_trigger_types: [tide]}}
-`;
-    await using pair = await startClusterPair({ workers: port });
+    await using pair = await startClusterPair({ workers: PORT });
     const own = await RawWorker.connect(pair.b.url);
     await own.serve('auth', () => ({ allow_trigger_type_registration: true }));
     const page = await RawWorker.connect(String(pair.b.urls[1]), { subprotocols: ['svc.json.v1'] });

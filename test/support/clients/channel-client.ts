@@ -67,3 +67,17 @@ export class ChannelClient implements AsyncDisposable {
     await this.closed;
   }
 }
+
+/**
+ * Whether a client that asks for the end is turned away: refused, or closed by the router that has the channel. An end
+ * that is still open after that time is not.
+ */
+export async function isTurnedAway(url: string, timeoutMs = 30_000): Promise<boolean> {
+  const client = await ChannelClient.dial(url).catch(() => undefined);
+  if (client === undefined) return true;
+  const goodbye = await client.end(timeoutMs).catch(() => undefined);
+  await client[Symbol.asyncDispose]();
+  return goodbye?.code === OTHER_END_GONE;
+}
+
+const OTHER_END_GONE = 4420;

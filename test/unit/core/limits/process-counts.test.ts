@@ -45,9 +45,23 @@ test('a port is full when the routers together have as many connections as it ma
   expect(one?.enter(0)).toBe('open');
 });
 
+test('calls of restricted connections have one limit on all routers', () => {
+  const [one, other] = countsOfRouters().map(
+    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.calls),
+  );
+  const executor = { inFlight: 0, inFlightMax: 10, isAccepting: true };
+  const call = { functionId: 'f', origin: undefined, originRef: 0, nowMs: 0, timeoutMs: 1_000, isRestricted: true };
+  const run = one?.open({ ...call, executor });
+  other?.open({ ...call, executor });
+  other?.open({ ...call, executor: { ...executor, isRouter: true } });
+  expect([one?.restrictedCount, other?.restrictedCount]).toEqual([2, 2]);
+  if (run !== undefined) one?.settle(run);
+  expect(other?.restrictedCount).toBe(1);
+});
+
 test('a call that is passed on to another router counts once', () => {
   const [here, there] = countsOfRouters().map(
-    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.of('calls')),
+    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.calls),
   );
   const call = { functionId: 'f', origin: undefined, originRef: 0, nowMs: 0, timeoutMs: 1_000 };
   const executor = { inFlight: 0, inFlightMax: 10, isAccepting: true };
