@@ -15,9 +15,13 @@ export class IiiClient implements AsyncDisposable {
     });
   }
 
+  /** What else the registrations wait for, where several engines stand for one. */
+  static afterReady: () => Promise<void> = async () => {};
+
   /** Resolves when all earlier registrations are done: the engine handles the frames of a connection in order. */
   async ready(): Promise<void> {
     await this.sdk.trigger({ function_id: 'engine::health::check', payload: {}, timeoutMs: 5_000 });
+    await IiiClient.afterReady();
   }
 
   async call(functionId: string, payload?: unknown, fields: { timeoutMs?: number; metadata?: unknown } = {}) {

@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/effects/logger.ts';
 import type { LoadGauge } from '../../../src/effects/process-figures.ts';
 import { declareModules, type RunningEngine, startEngine } from '../../../src/engine/engine.ts';
 import type { ReloadReport } from '../../../src/modules/module.ts';
+import { IiiClient } from '../clients/iii-client.ts';
 import { RawWorker } from '../clients/raw-worker.ts';
 import { IS_PAIRED, Pair, type PairSetup, pairOf } from '../cluster/paired-engines.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
@@ -60,7 +61,10 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
   return pair === undefined ? await startOne(options) : await startPair(options, pair);
 }
 
-if (IS_PAIRED) RawWorker.afterSettled = () => Pair.allAgree();
+if (IS_PAIRED) {
+  RawWorker.afterSettled = () => Pair.allAgree();
+  IiiClient.afterReady = () => Pair.allAgree();
+}
 
 /** Two in place of one: connections go to them in turn. */
 async function startPair(options: TestEngineOptions, { nats, yamls: [ofA, ofB] }: PairSetup): Promise<TestEngine> {
