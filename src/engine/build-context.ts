@@ -44,7 +44,6 @@ export function buildContext(
     openSpillFile: spillFilesIn(random),
     outgoing: new OutgoingClient({ listed: allowListOf(settings.outgoing.allow), clock }),
     environment: process.env,
-    calls: counts.calls,
-    channelCounts: counts.channels,
+    counts,
   });
 }

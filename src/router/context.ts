@@ -7,6 +7,7 @@ import type { Call, CallTable } from '../core/calls/call-table.ts';
 import type { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { WaitingCalls, WaitingLimits } from '../core/calls/waiting-calls.ts';
 import type { WorkerCounts } from '../core/cluster/status.ts';
+import type { SharedBytes } from '../core/limits/connection-counts.ts';
 import type { Pressure } from '../core/limits/pressure.ts';
 import type { Counters } from '../core/registry/counters.ts';
 import type { FunctionTable, WorkerFunction } from '../core/registry/function-table.ts';
@@ -204,6 +205,8 @@ export interface RouterContext {
   readonly portPolicies: PortPolicies;
   readonly channels: Channels;
   readonly payloadShare: PayloadShare;
+  /** Bytes that the connections of all routers have not read. */
+  readonly unread: { readonly trusted: SharedBytes; readonly restricted: SharedBytes };
   readonly compact: CompactPayloads;
   readonly messagePack: MessagePackForm;
   readonly payloadSizes: PayloadSizeCheck;

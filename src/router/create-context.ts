@@ -2,11 +2,12 @@
 
 import { PortPolicies } from '../core/access/kept-rights.ts';
 import { Reservations } from '../core/access/reservations.ts';
-import { CallTable, type SharedCalls } from '../core/calls/call-table.ts';
+import { CallTable } from '../core/calls/call-table.ts';
 import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
 import { WaitingCalls } from '../core/calls/waiting-calls.ts';
 import { Pressure } from '../core/limits/pressure.ts';
+import { ProcessCounts } from '../core/limits/process-counts.ts';
 import { Counters } from '../core/registry/counters.ts';
 import { balanceBy, FunctionTable } from '../core/registry/function-table.ts';
 import { TriggerTable } from '../core/registry/trigger-table.ts';
@@ -20,7 +21,7 @@ import { MessagePackForm } from '../protocol/payload/message-pack.ts';
 import { ModuleExecutor } from './builtin.ts';
 import { PayloadSizeCheck } from './calls/payload-size-check.ts';
 import { servingFreedPlaces } from './calls/serve-waiting.ts';
-import { type ChannelCounts, type ChannelSettings, Channels } from './channels/channels.ts';
+import { type ChannelSettings, Channels } from './channels/channels.ts';
 import type { RouterContext, RouterSettings } from './context.ts';
 import { createAnnouncements } from './registrations/announcements.ts';
 import { holderOf, IdClaims } from './restricted/id-claims.ts';
@@ -42,13 +43,12 @@ export interface ContextOptions {
   readonly openSpillFile: OpenSpillFile;
   readonly outgoing: OutgoingClient;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The calls of all routers. */
-  readonly calls?: SharedCalls;
-  readonly channelCounts?: ChannelCounts;
+  /** What all routers of the process have together. */
+  readonly counts?: ProcessCounts;
 }
 
 export function createContext({ settings, balance, ...options }: ContextOptions): RouterContext {
-  const { clock, random, logger, calls } = options;
+  const { clock, random, logger, counts = new ProcessCounts() } = options;
   const counters = new Counters();
   const context: RouterContext = {
     settings,
@@ -60,13 +60,12 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     functions: new FunctionTable(balanceBy(balance)),
     triggers: new TriggerTable(),
     reservations: new Reservations(RESERVATIONS_MAX),
-    calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16), calls),
+    calls: new CallTable(random.uuid().slice(9, 23), Number.parseInt(random.uuid().slice(0, 7), 16), counts),
     repeatable: new Map(),
     afterCalls: new Map(),
     ...{ remoteEngines: new Set(), otherRouters: new Set() },
     ...{ furtherRouters: new Map(), flushRouters: undefined },
-    home: undefined,
-    ownPlaces: new Map(),
+    ...{ home: undefined, ownPlaces: new Map() },
     ...{ whenOthersKnow: undefined, afterTurnOfOthers: undefined },
     ...{ unproven: new Map(), moves: new Set(), announceInheritance: undefined },
     waiting: new WaitingCalls(settings.waiting),
@@ -81,9 +80,10 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
       random,
       logger,
       counters,
-      ...{ openSpillFile: options.openSpillFile, counts: options.channelCounts },
+      ...{ openSpillFile: options.openSpillFile, counts },
     }),
-    payloadShare: new PayloadShare(),
+    payloadShare: new PayloadShare(counts.bytesOf('restricted payloads')),
+    unread: { trusted: counts.bytesOf('unread of workers'), restricted: counts.bytesOf('unread of browsers') },
     compact: new CompactPayloads(),
     messagePack: new MessagePackForm(),
     payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),

@@ -1,5 +1,5 @@
 // The rights that a job keeps of the connection that made it: the connection may be gone when the job runs, and the
-// engine restarted (X7).
+// engine restarted (X7). They travel between engines and routers in the same form.
 //
 // What the auth function granted is kept as it was. The rules of the port are read when the job runs, as for every
 // connection (X12). If the port no longer exists, nothing is allowed.
@@ -17,10 +17,16 @@ export interface KeptRights {
   forbidden?: string[];
 }
 
-export function keptRights(workerId: string, { port, grant }: Access): KeptRights {
+/** What was granted, without the connection to which it was. */
+type GrantedRights = Omit<KeptRights, 'workerId'>;
+
+export function keptRights(workerId: string, access: Access): KeptRights {
+  return { workerId, ...grantedRights(access) };
+}
+
+function grantedRights({ port, grant }: Access): GrantedRights {
   const { allowed, allowedPatterns, forbidden } = grant;
   return {
-    workerId,
     port,
     ...(allowed.size > 0 && { allowed: [...allowed] }),
     ...(allowedPatterns.length > 0 && { allowedPatterns: allowedPatterns.map(({ text }) => text) }),
@@ -29,17 +35,17 @@ export function keptRights(workerId: string, { port, grant }: Access): KeptRight
 }
 
 /** The rights of a connection, as its router passes them to the first one with a call of a function of the engine. */
-export interface ForwardedRights extends KeptRights {
+export interface ForwardedRights extends GrantedRights {
   /** Of the functions of the connection. */
   prefix?: string;
   /** Absent: those of the port. */
   triggerTypes?: string[];
 }
 
-export function forwardedRights(workerId: string, access: Access): ForwardedRights {
+export function forwardedRights(access: Access): ForwardedRights {
   const { functionPrefix: prefix, triggerTypes } = access.grant;
   return {
-    ...keptRights(workerId, access),
+    ...grantedRights(access),
     ...(prefix !== undefined && { prefix }),
     ...(triggerTypes !== undefined && { triggerTypes: [...triggerTypes] }),
   };
@@ -67,7 +73,7 @@ export class PortPolicies {
 
   /** `more`: what was granted besides. */
   restore(
-    { port, allowed, allowedPatterns = [], forbidden }: KeptRights,
+    { port, allowed, allowedPatterns = [], forbidden }: GrantedRights,
     registrations: Registrations,
     more: Partial<Pick<Grant, 'functionPrefix' | 'triggerTypes'>> = {},
   ): Access {

@@ -13,7 +13,8 @@
 // a UUID (Go and Rust clients require it) that contains slot and generation, so that finding the call takes arithmetic
 // and not a hash of 36 characters.
 
-import { NOT_SHARED, type SharedCount } from '../limits/connection-counts.ts';
+import type { SharedCount } from '../limits/connection-counts.ts';
+import { ProcessCounts } from '../limits/process-counts.ts';
 import type { OpenSpan } from '../telemetry/spans/span-rows.ts';
 import type { Executor } from './select-worker.ts';
 
@@ -74,15 +75,6 @@ export interface NewCall<E extends Executor, O> {
   isOfHandler?: boolean | undefined;
 }
 
-/** What the routers of a process count together. */
-export interface SharedCalls {
-  readonly all: SharedCount;
-  /** That a restricted connection makes or runs. */
-  readonly restricted: SharedCount;
-}
-
-const OF_ONE_ROUTER: SharedCalls = { all: NOT_SHARED, restricted: NOT_SHARED };
-
 /** Deadlines are checked in steps of this size: an answer is late by at most one step plus the timer's own delay. */
 export const DEADLINE_STEP_MS = 25;
 
@@ -93,7 +85,8 @@ export class CallTable<E extends Executor, O> {
   readonly #idMiddle: string;
   readonly #firstGeneration: number;
   #expiredUpTo = 0;
-  readonly #shared: SharedCalls;
+  readonly #all: SharedCount;
+  readonly #restricted: SharedCount;
   #openCount = 0;
   #passedOnCount = 0;
   #restrictedCount = 0;
@@ -102,8 +95,9 @@ export class CallTable<E extends Executor, O> {
    * `idMiddle`: the random part of all ids of this engine, shaped `xxxx-4xxx-yxxx`. `firstGeneration` is random too, so
    * that a result meant for an earlier run of the engine finds nothing.
    */
-  constructor(idMiddle: string, firstGeneration = 0, shared = OF_ONE_ROUTER) {
-    this.#shared = shared;
+  constructor(idMiddle: string, firstGeneration = 0, counts = new ProcessCounts()) {
+    this.#all = counts.of('calls');
+    this.#restricted = counts.of('restricted calls');
     this.#idMiddle = idMiddle;
     this.#firstGeneration = firstGeneration;
   }
@@ -114,12 +108,12 @@ export class CallTable<E extends Executor, O> {
 
   /** Open calls of the whole process. One that crosses routers counts once. */
   get processCount(): number {
-    return this.#openCount - this.#passedOnCount + this.#shared.all.elsewhere;
+    return this.#openCount - this.#passedOnCount + this.#all.elsewhere;
   }
 
   /** Those of them that a restricted connection made or runs. */
   get restrictedCount(): number {
-    return this.#restrictedCount + this.#shared.restricted.elsewhere;
+    return this.#restrictedCount + this.#restricted.elsewhere;
   }
 
   open(call: NewCall<E, O>): Call<E, O> {
@@ -143,7 +137,7 @@ export class CallTable<E extends Executor, O> {
     this.#openCount++;
     if (call.executor.isRouter === true) this.#passedOnCount++;
     else if (record.isRestricted) this.#noteRestricted(1);
-    this.#shared.all.note(this.#openCount - this.#passedOnCount);
+    this.#all.note(this.#openCount - this.#passedOnCount);
     call.executor.inFlight++;
     return record;
   }
@@ -175,7 +169,7 @@ export class CallTable<E extends Executor, O> {
     call.origin = undefined;
     call.span = undefined;
     this.#openCount--;
-    this.#shared.all.note(this.#openCount - this.#passedOnCount);
+    this.#all.note(this.#openCount - this.#passedOnCount);
     this.#leaveBucket(call);
     this.#free.push(call.slot);
   }
@@ -183,7 +177,7 @@ export class CallTable<E extends Executor, O> {
   /** The router that a call is passed on to counts it. */
   #noteRestricted(change: number): void {
     this.#restrictedCount += change;
-    this.#shared.restricted.note(this.#restrictedCount);
+    this.#restricted.note(this.#restrictedCount);
   }
 
   /** Calls whose deadline has passed, still open. */

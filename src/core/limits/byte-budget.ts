@@ -1,5 +1,7 @@
 // A number of bytes shared by many users: bytes that one of them has, no other can get.
 
+import { SharedBytes } from './connection-counts.ts';
+
 export interface Budget {
   /** False: not enough bytes are left, and nothing was taken. */
   take(bytes: number): boolean;
@@ -8,10 +10,13 @@ export interface Budget {
 
 export class ByteBudget implements Budget {
   readonly #bytesMax: number;
+  readonly #shared: SharedBytes;
   #taken = 0;
 
-  constructor(bytesMax: number) {
+  /** `shared`: what all routers have taken. */
+  constructor(bytesMax: number, shared = new SharedBytes()) {
     this.#bytesMax = bytesMax;
+    this.#shared = shared;
   }
 
   get taken(): number {
@@ -19,13 +24,15 @@ export class ByteBudget implements Budget {
   }
 
   take(bytes: number): boolean {
-    if (this.#taken + bytes > this.#bytesMax) return false;
+    if (this.#taken + this.#shared.elsewhere + bytes > this.#bytesMax) return false;
     this.#taken += bytes;
+    this.#shared.note(this.#taken);
     return true;
   }
 
   giveBack(bytes: number): void {
     this.#taken -= bytes;
+    this.#shared.note(this.#taken);
   }
 }
 

@@ -17,6 +17,26 @@ export interface SharedCount {
 /** Of a process with one router. */
 export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0 };
 
+const KIB = 1024;
+
+/** Bytes that all routers have together, counted in KiB. */
+export class SharedBytes {
+  readonly #kib: SharedCount;
+
+  constructor(kib: SharedCount = NOT_SHARED) {
+    this.#kib = kib;
+  }
+
+  /** This router has so many now. */
+  note(own: number): void {
+    this.#kib.note(Math.ceil(own / KIB));
+  }
+
+  get elsewhere(): number {
+    return this.#kib.elsewhere * KIB;
+  }
+}
+
 /** Counts what is new within a second. */
 export interface NewInSecond {
   /** Whether one more is within the limit; counts it then. */

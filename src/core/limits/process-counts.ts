@@ -2,23 +2,24 @@
 // others, so a limit of the process is exceeded at most by what arrives at several routers at the same moment. Rates
 // and the connections of an address are words that all of them change.
 
-import type { SharedCalls } from '../calls/call-table.ts';
-import { NOT_SHARED, type SharedCount, type SharedPort } from './connection-counts.ts';
+import { NOT_SHARED, SharedBytes, type SharedCount, type SharedPort } from './connection-counts.ts';
 import { ADDRESS_TABLE_BYTES, giveBackInSecond, SharedAddresses, takeInSecond } from './shared-addresses.ts';
 
 const KINDS = [
-  'calls',
-  'restricted calls',
-  'channels',
-  'restricted channels',
-  'http connections',
-  'http requests',
-  'stream connections',
-  'unread KiB of streams',
+  ...(['calls', 'restricted calls', 'channels', 'restricted channels'] as const),
+  ...(['http connections', 'http requests', 'stream connections'] as const),
 ] as const;
+/** Counted in KiB. */
+const BYTES = [
+  ...(['HTTP bodies', 'HTTP answers', 'unread of streams', 'unread of workers', 'unread of browsers'] as const),
+  ...(['channels in memory', 'channels in files', 'restricted channels in memory'] as const),
+  ...(['restricted channels in files', 'restricted payloads'] as const),
+] as const;
+const BYTES_AT = KINDS.length;
+const PORTS_AT = BYTES_AT + BYTES.length;
 /** Ports of workers beyond these count for each router. */
 const PORTS_MAX = 32;
-const COLUMNS = KINDS.length + PORTS_MAX;
+const COLUMNS = PORTS_AT + PORTS_MAX;
 /** Ports for browsers share a table. */
 const ADDRESS_TABLE = { streams: 0, workers: 1 } as const;
 const ADDRESS_TABLES = 2;
@@ -60,18 +61,14 @@ export class ProcessCounts {
     return this.#column(KINDS.indexOf(kind));
   }
 
-  get calls(): SharedCalls {
-    return { all: this.of('calls'), restricted: this.of('restricted calls') };
-  }
-
-  get channels(): { readonly all: SharedCount; readonly restricted: SharedCount } {
-    return { all: this.of('channels'), restricted: this.of('restricted channels') };
+  bytesOf(kind: (typeof BYTES)[number]): SharedBytes {
+    return new SharedBytes(this.#column(BYTES_AT + BYTES.indexOf(kind)));
   }
 
   /** The next shared port of workers: all routers open these in one order. */
   ofNextPort(): SharedPort | undefined {
     const port = this.#ports++;
-    return port < PORTS_MAX ? this.#withAddresses(KINDS.length + port, 'workers') : undefined;
+    return port < PORTS_MAX ? this.#withAddresses(PORTS_AT + port, 'workers') : undefined;
   }
 
   ofStreamPort(): SharedPort | undefined {

@@ -61,7 +61,7 @@ export class HttpPort {
     });
     this.#console = new ConsoleApi(context, config, this.routes, (exchange) => this.#answersByRoute(exchange));
     this.#metrics = new MetricsPage(context);
-    this.unread = new UnreadAnswers(settings.http.answerBuffersBytesMax);
+    this.unread = new UnreadAnswers(settings.http.answerBuffersBytesMax, processCounts.bytesOf('HTTP answers'));
     this.#portContext = {
       config,
       isDropIn: settings.isDropIn,
@@ -70,7 +70,7 @@ export class HttpPort {
       random,
       concurrency: new ConcurrencyLimit(config.concurrency_request_limit, processCounts.of('http requests')),
       restrictedConcurrency: new ConcurrencyLimit(restrictedLimitOf(config)),
-      bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax),
+      bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax, processCounts.bytesOf('HTTP bodies')),
       openRequests: new OpenRequests(router.channels.home ?? random.uuid()),
       globalMiddleware: middlewareOf(config),
       answerError: (exchange, answer, headers, cause) => this.#answerError(exchange, answer, headers, cause),
@@ -100,6 +100,7 @@ export class HttpPort {
     this.#portContext.restrictedConcurrency.expire(nowMs);
     this.#portContext.openRequests.check(nowMs);
     this.routes.prune();
+    this.unread.check();
     this.#reportUnread();
   }
 

@@ -6,7 +6,7 @@
 //   - A connection that is closed has no subscriptions.
 
 import { Refusal } from '../../core/calls/refusal.ts';
-import type { SharedCount } from '../../core/limits/connection-counts.ts';
+import type { SharedBytes } from '../../core/limits/connection-counts.ts';
 import type { Clock } from '../../effects/clock.ts';
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ErrorBody } from '../../protocol/frames/frames.ts';
@@ -31,8 +31,8 @@ export interface ClientsOptions {
   readonly router: RouterPort;
   readonly limits: StreamLimits;
   readonly gate: SubscriptionGate;
-  /** Unread bytes of the clients of all routers, in KiB. */
-  readonly sharedUnread: SharedCount;
+  /** Unread bytes of the clients of all routers. */
+  readonly sharedUnread: SharedBytes;
   readonly feeds: Feeds;
   /** A connection has ended. */
   left(address: string): void;
@@ -40,8 +40,6 @@ export interface ClientsOptions {
 
 /** Unread snapshots of one connection: the size of the longest, and some more. */
 export const SNAPSHOTS_BYTES_MAX = 8 * 1024 * 1024;
-
-const KIB = 1024;
 
 export class Clients {
   readonly #options: ClientsOptions;
@@ -249,8 +247,8 @@ export class Clients {
       .filter(({ hasUnread }) => hasUnread)
       .map((connection) => ({ connection, bytes: connection.bufferedBytes }));
     const own = unread.reduce((sum, { bytes }) => sum + bytes, 0);
-    sharedUnread.note(Math.ceil(own / KIB));
-    const all = own + sharedUnread.elsewhere * KIB;
+    sharedUnread.note(own);
+    const all = own + sharedUnread.elsewhere;
     let excess = (all - limits.allBuffersBytes) * (own / all);
     // Nothing is unread: not a number.
     if (!(excess > 0)) return;

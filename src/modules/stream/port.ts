@@ -46,7 +46,7 @@ export class StreamPort {
     });
     this.#clients = new Clients({
       ...{ clock, router, limits, gate: source.gate, feeds: this.feeds },
-      sharedUnread: processCounts.of('unread KiB of streams'),
+      sharedUnread: processCounts.bytesOf('unread of streams'),
       left: (address) => this.#admission.left(address),
     });
     this.#admission = new StreamAdmission({

@@ -17,7 +17,8 @@ import { Refusal } from '../../core/calls/refusal.ts';
 import { Channel, clampBufferSize, type Direction, UNTAKEN_MS_MAX } from '../../core/channels/channel.ts';
 import type { ChannelShare } from '../../core/channels/channel-share.ts';
 import { ByteBudget, JointBudget, type NamedBudget } from '../../core/limits/byte-budget.ts';
-import { NOT_SHARED, type SharedCount } from '../../core/limits/connection-counts.ts';
+import type { SharedCount } from '../../core/limits/connection-counts.ts';
+import { ProcessCounts } from '../../core/limits/process-counts.ts';
 import type { Counters } from '../../core/registry/counters.ts';
 import type { Clock } from '../../effects/clock.ts';
 import type { Logger } from '../../effects/logger.ts';
@@ -48,16 +49,8 @@ export interface ChannelsOptions {
   readonly counters: Counters;
   readonly openSpillFile: OpenSpillFile;
   /** What all routers of the process have. */
-  readonly counts?: ChannelCounts | undefined;
+  readonly counts?: ProcessCounts;
 }
-
-export interface ChannelCounts {
-  readonly all: SharedCount;
-  /** Those that restricted connections created. */
-  readonly restricted: SharedCount;
-}
-
-const OF_ONE_ROUTER: ChannelCounts = { all: NOT_SHARED, restricted: NOT_SHARED };
 
 /** One end as it is passed around: a client that has it may connect to that end, once. */
 export interface ChannelRef {
@@ -103,7 +96,9 @@ export type FindOffer = (id: string) => OfferedChannel | undefined;
 export class Channels {
   #findOffer: FindOffer = () => undefined;
   readonly #options: ChannelsOptions;
-  readonly #counts: ChannelCounts;
+  /** Of all routers. */
+  readonly #shared: SharedCount;
+  readonly #sharedRestricted: SharedCount;
   readonly #allMemory: NamedBudget;
   readonly #allFiles: NamedBudget;
   /** The shares of these that restricted connections may use together. */
@@ -120,12 +115,17 @@ export class Channels {
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
-    this.#counts = options.counts ?? OF_ONE_ROUTER;
-    const { buffersBytesMax, spillsBytesMax } = options.settings;
-    this.#allMemory = budgetOf(MEMORY_LIMIT, buffersBytesMax);
-    this.#allFiles = budgetOf(FILES_LIMIT, spillsBytesMax);
-    this.#restrictedMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(buffersBytesMax));
-    this.#restrictedFiles = budgetOf(`half of ${FILES_LIMIT}`, half(spillsBytesMax));
+    const { counts = new ProcessCounts() } = options;
+    const { buffersBytesMax: memory, spillsBytesMax: files } = options.settings;
+    this.#shared = counts.of('channels');
+    this.#sharedRestricted = counts.of('restricted channels');
+    const budgetOf = (name: string, bytesMax: number, kind: Parameters<typeof counts.bytesOf>[0]): NamedBudget => {
+      return { name, budget: new ByteBudget(bytesMax, counts.bytesOf(kind)) };
+    };
+    this.#allMemory = budgetOf(MEMORY_LIMIT, memory, 'channels in memory');
+    this.#allFiles = budgetOf(FILES_LIMIT, files, 'channels in files');
+    this.#restrictedMemory = budgetOf(`half of ${MEMORY_LIMIT}`, half(memory), 'restricted channels in memory');
+    this.#restrictedFiles = budgetOf(`half of ${FILES_LIMIT}`, half(files), 'restricted channels in files');
   }
 
   /** Looks up channels that are offered but not created yet. One part of the engine may offer some. */
@@ -224,7 +224,7 @@ export class Channels {
     }
     const { refusal } = channelShare;
     if (refusal !== undefined) return this.#refuse('per_connection', refusal);
-    const restricted = this.#restrictedCount + this.#counts.restricted.elsewhere;
+    const restricted = this.#restrictedCount + this.#sharedRestricted.elsewhere;
     if (restricted < half(this.#options.settings.channelsMax)) return channelShare;
     const text =
       `Connections of restricted ports have ${restricted} channels together, half of ` +
@@ -247,12 +247,12 @@ export class Channels {
   }
 
   get #countOfAll(): number {
-    return this.#pipes.size + this.#counts.all.elsewhere;
+    return this.#pipes.size + this.#shared.elsewhere;
   }
 
   #noteRestricted(change: 1 | -1): void {
     this.#restrictedCount += change;
-    this.#counts.restricted.note(this.#restrictedCount);
+    this.#sharedRestricted.note(this.#restrictedCount);
   }
 
   #homeOf(id: string): ChannelHome | undefined {
@@ -285,11 +285,11 @@ export class Channels {
     const channel = this.#newChannel(id, key, bufferSize, share);
     const pipe = this.#createPipe(channel, share, () => {
       this.#pipes.delete(id);
-      this.#counts.all.note(this.#pipes.size);
+      this.#shared.note(this.#pipes.size);
       if (share?.channels.delete(channel) === true) this.#noteRestricted(-1);
     });
     this.#pipes.set(id, pipe);
-    this.#counts.all.note(this.#pipes.size);
+    this.#shared.note(this.#pipes.size);
     return pipe;
   }
 
@@ -356,10 +356,6 @@ function connectTo(pipe: ChannelPipe, { direction, socket, keepsToCredit, firstC
 function turnAway(socket: EndSocket, code: number, reason: string): SocketEvents {
   socket.close(code, reason);
   return { message: () => {}, heard: () => {}, closed: () => {} };
-}
-
-function budgetOf(name: string, bytesMax: number): NamedBudget {
-  return { name, budget: new ByteBudget(bytesMax) };
 }
 
 function fullText(count: number): string {

@@ -116,7 +116,7 @@ export function forward(
   const { from, rights } = request;
   const forwardedFor = {
     ...(from !== undefined && { worker: from.workerId, name: from.displayName }),
-    ...(rights !== undefined && { rights: forwardedRights(from?.workerId ?? '', rights) }),
+    ...(rights !== undefined && { rights: forwardedRights(rights) }),
   };
   return passTo(context, home, { ...request, forwardedFor, enqueue }, ended);
 }

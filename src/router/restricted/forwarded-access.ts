@@ -1,5 +1,5 @@
 // What restricted connections of another router may reach, where that router passes on their calls of functions of the
-// engine. An object keeps its verdicts for the next call.
+// engine. Connections with equal rights share an object, which keeps its verdicts for the next call.
 
 import type { Access } from '../../core/access/access.ts';
 import type { ForwardedRights } from '../../core/access/kept-rights.ts';

@@ -4,6 +4,7 @@
 import type { Access } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
 import { ByteBudget } from '../../core/limits/byte-budget.ts';
+import type { SharedBytes } from '../../core/limits/connection-counts.ts';
 import type { Payload } from '../../protocol/payload/payload.ts';
 
 /** An eighth of what may wait for a store. */
@@ -15,7 +16,12 @@ const REFUSED = new Refusal(
 );
 
 export class PayloadShare {
-  readonly #bytes = new ByteBudget(RESTRICTED_PAYLOADS_MAX);
+  readonly #bytes: ByteBudget;
+
+  /** `shared`: those of all routers. */
+  constructor(shared: SharedBytes) {
+    this.#bytes = new ByteBudget(RESTRICTED_PAYLOADS_MAX, shared);
+  }
 
   /** Returns what to call when the store has answered, any number of times, or why the call is refused. */
   take(rights: Access | undefined, data: Payload | undefined): (() => void) | Refusal {

@@ -79,11 +79,26 @@ function checkLiveness(context: RouterContext, liveness: Liveness): void {
 function checkBuffers(context: RouterContext): void {
   const { sessions, settings } = context;
   for (const { sendQueue } of sessions.values()) sendQueue.trim();
-  const { trusted, restricted } = unreadBytes(sessions.values());
+  const own = unreadBytes(sessions.values());
+  const { trusted, restricted } = unreadOfAll(context, own);
   const limit = settings.outboundBytesMax;
   const kept = Math.min(restricted, limit / 2);
-  if (restricted > kept) closeLargest(context, ({ access }) => access !== undefined, restricted - kept);
+  // Each router closes its share.
+  const excess = (restricted - kept) * (own.restricted / restricted);
+  if (excess > 0) closeLargest(context, ({ access }) => access !== undefined, excess);
   if (trusted + kept > limit) closeLargest(context, () => true, 1);
+}
+
+type Unread = ReturnType<typeof unreadBytes>;
+
+/** Of the connections of all routers. */
+function unreadOfAll({ unread }: RouterContext, own: Unread): Unread {
+  unread.trusted.note(own.trusted);
+  unread.restricted.note(own.restricted);
+  return {
+    trusted: own.trusted + unread.trusted.elsewhere,
+    restricted: own.restricted + unread.restricted.elsewhere,
+  };
 }
 
 /** Closes those with the most unread bytes, until so many bytes are gone. */
@@ -169,8 +184,9 @@ const MEANING = {
  * Restricted connections have half of the limit: what they exceed it by is closed soon, and is no pressure. Calls that
  * wait for a worker count like bytes that wait for one.
  */
-function unreadShare({ sessions, settings, waiting }: RouterContext): number {
-  const { trusted, restricted } = unreadBytes(sessions.values());
+function unreadShare(context: RouterContext): number {
+  const { sessions, settings, waiting } = context;
+  const { trusted, restricted } = unreadOfAll(context, unreadBytes(sessions.values()));
   return (
     (trusted + waiting.bytes) / settings.outboundBytesMax +
     Math.min(restricted / settings.outboundBytesMax, RESTRICTED_SHARE)

@@ -1,6 +1,6 @@
 // The path of events to subscribers, with a store that answers when the test asks it to, and sockets without a network.
 
-import { NOT_SHARED } from '../../../src/core/limits/connection-counts.ts';
+import { SharedBytes } from '../../../src/core/limits/connection-counts.ts';
 import { Clients } from '../../../src/modules/stream/clients.ts';
 import { Feeds } from '../../../src/modules/stream/feeds.ts';
 import { JoinsAndLeaves } from '../../../src/modules/stream/joins-and-leaves.ts';
@@ -48,7 +48,7 @@ export class FeedsInMemory {
       limits,
       gate: this.joinsAndLeaves,
       feeds: this.feeds,
-      sharedUnread: NOT_SHARED,
+      sharedUnread: new SharedBytes(),
       left: () => {},
     });
   }

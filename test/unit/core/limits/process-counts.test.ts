@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { CallTable } from '../../../../src/core/calls/call-table.ts';
 import type { Executor } from '../../../../src/core/calls/select-worker.ts';
 import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
+import { ByteBudget } from '../../../../src/core/limits/byte-budget.ts';
 import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
+import { UnreadAnswers } from '../../../../src/core/limits/unread-answers.ts';
+
+const KIB = 1024;
 
 const ROUTERS = 3;
 
@@ -46,9 +50,7 @@ test('a port is full when the routers together have as many connections as it ma
 });
 
 test('calls of restricted connections have one limit on all routers', () => {
-  const [one, other] = countsOfRouters().map(
-    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.calls),
-  );
+  const [one, other] = countsOfRouters().map((counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts));
   const executor = { inFlight: 0, inFlightMax: 10, isAccepting: true };
   const call = { functionId: 'f', origin: undefined, originRef: 0, nowMs: 0, timeoutMs: 1_000, isRestricted: true };
   const run = one?.open({ ...call, executor });
@@ -60,9 +62,7 @@ test('calls of restricted connections have one limit on all routers', () => {
 });
 
 test('a call that is passed on to another router counts once', () => {
-  const [here, there] = countsOfRouters().map(
-    (counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts.calls),
-  );
+  const [here, there] = countsOfRouters().map((counts) => new CallTable<Executor, object>('xxxx-4xxx-yxxx', 0, counts));
   const call = { functionId: 'f', origin: undefined, originRef: 0, nowMs: 0, timeoutMs: 1_000 };
   const executor = { inFlight: 0, inFlightMax: 10, isAccepting: true };
   const passedOn = here?.open({ ...call, executor: { ...executor, isRouter: true } });
@@ -71,4 +71,27 @@ test('a call that is passed on to another router counts once', () => {
   if (run !== undefined) there?.settle(run);
   if (passedOn !== undefined) here?.settle(passedOn);
   expect([here?.processCount, there?.processCount]).toEqual([0, 0]);
+});
+
+test('bytes that one router has taken are not left for another', () => {
+  const [one, other] = countsOfRouters().map((counts) => new ByteBudget(100 * KIB, counts.bytesOf('HTTP bodies')));
+  expect(one?.take(60 * KIB)).toBe(true);
+  expect(other?.take(60 * KIB)).toBe(false);
+  one?.giveBack(30 * KIB);
+  expect(other?.take(60 * KIB)).toBe(true);
+});
+
+test('a router closes its share of the answers that no client reads, and none before others had their turn', () => {
+  const [one, other] = countsOfRouters().map((counts) => new UnreadAnswers(100 * KIB, counts.bytesOf('HTTP answers')));
+  const aborted: string[] = [];
+  const hold = (unread: UnreadAnswers | undefined, name: string, bytes: number): void => {
+    unread?.hold({ abort: () => aborted.push(name) }, bytes);
+  };
+  for (const nth of [1, 2, 3]) hold(one, `stuck ${nth}`, 30 * KIB);
+  hold(other, 'new', 20 * KIB);
+  expect(aborted).toEqual([]);
+  one?.check();
+  expect(aborted).toEqual(['stuck 1']);
+  other?.check();
+  expect(aborted).toEqual(['stuck 1']);
 });
