@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CallTable } from '../../../../src/core/calls/call-table.ts';
 import type { Executor } from '../../../../src/core/calls/select-worker.ts';
-import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { ByteBudget } from '../../../../src/core/limits/byte-budget.ts';
+import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
 import { UnreadAnswers } from '../../../../src/core/limits/unread-answers.ts';
 
