@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/effects/clock.ts';
 import { createLogger } from '../../../src/effects/logger.ts';
+import type { Bucket } from '../../../src/effects/nats/bucket.ts';
 import { NatsConnection } from '../../../src/effects/nats/connection.ts';
 import { clusterYaml, statusOf, waitForEngines, waitForFunction } from '../../support/cluster/cluster-engines.ts';
 import { leaderOf, type NatsCluster, startNatsCluster } from '../../support/cluster/nats-cluster.ts';
@@ -22,6 +23,11 @@ function openConnection({ urls }: NatsCluster): Promise<NatsConnection> {
   return NatsConnection.open({
     ...{ servers: urls, inboxPrefix: '_INBOX_svc', name: 'test', clock: systemClock, logger },
   });
+}
+
+/** Servers that have just started may elect a leader once more meanwhile. */
+function agree(bucket: Bucket, key: string, value: string): Promise<string> {
+  return waitFor('the servers have a leader', () => bucket.agree(key, value).catch(() => undefined), 60_000);
 }
 
 describe.skipIf(NO_NATS_SERVER)('engines on three servers of NATS', () => {
@@ -68,7 +74,9 @@ describe.skipIf(NO_NATS_SERVER)('engines on three servers of NATS', () => {
     const connections = [await openConnection(nats), await openConnection(nats)];
     const buckets = await Promise.all(connections.map((one) => one.bucket('race')));
     for (let round = 0; round < 200; round++) {
-      const agreed = await Promise.all(buckets.map((bucket, index) => bucket.agree(`k.${round}`, `value of ${index}`)));
+      const agreed = await Promise.all(
+        buckets.map((bucket, index) => agree(bucket, `k.${round}`, `value of ${index}`)),
+      );
       expect(new Set(agreed).size, `round ${round}: ${agreed.join(', ')}`).toBe(1);
     }
     await Promise.all(connections.map((one) => one.close()));
