@@ -8,6 +8,7 @@ import { isSamePrefix } from '../core/access/access.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import { textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts';
+import { hasPrecedence, type Rival } from '../core/registry/precedence.ts';
 import type { RemoteType } from '../core/registry/trigger-table.ts';
 import type { BucketEntry, BucketWatch } from '../effects/nats/bucket.ts';
 import { isFunctionValue, isTriggerTypeValue, isTriggerValue } from '../generated/cluster-values.ts';
@@ -174,7 +175,7 @@ export class RegistryCopy implements BucketWatch {
     }
     if (known !== undefined && !(known.owner instanceof RemoteOwner && known.owner.engine === engine)) {
       // The router that has lost the id finds that, too.
-      if (keepsId(known, { owner, order })) return this.#forgetIfIdle(owner);
+      if (hasPrecedence(rivalOf(known), rivalOf({ owner, order }))) return this.#forgetIfIdle(owner);
       refuseLoser(this.#context, owner, known);
     }
     owner.triggers.add(owner.idOf(id));
@@ -216,16 +217,8 @@ export class RegistryCopy implements BucketWatch {
   }
 }
 
-/**
- * Whether the trigger keeps its id from another one, which a worker of another router registered at about the same
- * time. The newest has an id, unless it must not take it from the one before.
- */
-function keepsId(known: Binding, other: Pick<Binding, 'owner' | 'order'>): boolean {
-  const [access, otherAccess] = [known.owner?.access, other.owner?.access];
-  if ((access === undefined) !== (otherAccess === undefined)) return access === undefined;
-  const isNewer = (known.order ?? Number.POSITIVE_INFINITY) > (other.order ?? Number.POSITIVE_INFINITY);
-  if (access === undefined || otherAccess === undefined) return isNewer;
-  return isSamePrefix(access.grant.functionPrefix, otherAccess.grant.functionPrefix) ? isNewer : !isNewer;
+function rivalOf({ owner, order }: Pick<Binding, 'owner' | 'order'>): Rival {
+  return { order, restricted: owner?.access && { prefix: owner.access.grant.functionPrefix } };
 }
 
 /** A restricted connection that asked too late learns it, as if the other one had been seen in time. */

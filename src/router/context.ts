@@ -96,7 +96,7 @@ export interface MovingWorker {
   readonly done: Promise<void>;
 }
 
-/** Ids that a restricted connection had, for its successor on another router of the process. */
+/** Ids that a connection had, for its successor on another router of the process. */
 export interface Inheritance {
   readonly previousId: string;
   readonly successorId: string;

@@ -76,7 +76,7 @@ export interface RouterReservation {
   readonly isReleased?: true;
 }
 
-/** A restricted connection of the router that sends it has moved: its ids are kept for where it is now. */
+/** A connection of the router that sends it has moved: its ids are kept for where it is now. */
 export interface RouterInheritance {
   readonly kind: 'inheritance';
   readonly previousId: string;

@@ -106,7 +106,7 @@ export function leaveIds(context: RouterContext, previous: Session, successorId:
   announceInheritance?.(inheritance);
 }
 
-/** A restricted connection of the process has moved: its ids are kept for where it is now. */
+/** A connection of the process has moved: its ids are kept for where it is now. */
 export function keepIds(context: RouterContext, inheritance: Inheritance): void {
   const { previousId, successorId, prefix, idsMax, triggers, types } = inheritance;
   const successor = context.sessions.get(successorId);

@@ -2,11 +2,10 @@
 //
 // Neighbours: `core/registry/trigger-table.ts` decides, this file sends. Rules: section 4 of the wire.
 
-import { isSamePrefix } from '../../core/access/access.ts';
 import { Refusal } from '../../core/calls/refusal.ts';
+import { hasPrecedence } from '../../core/registry/precedence.ts';
 import {
   type NewBinding,
-  type RemoteType,
   type RestrictedProvider,
   type TriggerType,
   takesDurable,
@@ -109,8 +108,7 @@ export function withdrawLostType(context: RouterContext, id: string): void {
   const type = triggers.type(id);
   if (type?.provider.kind !== 'worker') return;
   const { executor } = type.provider;
-  // While the order of this one is not known, it is newer.
-  const own = { order: type.spec.order ?? Number.POSITIVE_INFINITY, restricted: restrictedProvider(type.provider) };
+  const own = { order: type.spec.order, restricted: restrictedProvider(type.provider) };
   const winner = triggers.remoteTypes(id).find((other) => hasPrecedence(other, own));
   if (winner === undefined) return;
   // A worker that moves provides it on its new connection: a removal on the old one would end what it has there.
@@ -121,17 +119,6 @@ export function withdrawLostType(context: RouterContext, id: string): void {
   if (isMoved) return;
   const text = `A worker of engine ${winner.engine.shownId} provides this trigger type from now on`;
   rejectType(context, executor, id, new Refusal('trigger_registration_failed', text));
-}
-
-type Rival = Pick<RemoteType, 'order' | 'restricted'>;
-
-/** A restricted connection takes a type only from one to which the same prefix was granted. */
-function hasPrecedence(one: Rival, other: Rival): boolean {
-  if (one.restricted === undefined) return other.restricted !== undefined || one.order > other.order;
-  if (other.restricted === undefined) return false;
-  return isSamePrefix(one.restricted.prefix, other.restricted.prefix)
-    ? one.order > other.order
-    : one.order < other.order;
 }
 
 export function handleUnregisterTriggerType(
