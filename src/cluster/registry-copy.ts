@@ -6,7 +6,7 @@
 
 import { isSamePrefix } from '../core/access/access.ts';
 import { Refusal } from '../core/calls/refusal.ts';
-import { textOfPart } from '../core/cluster/bucket-keys.ts';
+import { keyPart, textOfPart } from '../core/cluster/bucket-keys.ts';
 import type { RemoteOffer, ShownOffer } from '../core/registry/function-table.ts';
 import { hasPrecedence, type Rival } from '../core/registry/precedence.ts';
 import type { RemoteType } from '../core/registry/trigger-table.ts';
@@ -160,7 +160,9 @@ export class RegistryCopy implements BucketWatch {
       const isOwn = owner instanceof RemoteOwner && owner.engine === engine;
       if (binding === undefined || !isOwn) return;
       unbind(this.#context, binding, removal);
-      return this.#forgetIfIdle(owner);
+      this.#forgetIfIdle(owner);
+      if (engine.isRouter) this.#bindNext(id);
+      return;
     }
     engine.functions.delete(id);
     if (functions.withdrawRemotely(id, engine)) announce.functionsChanged();
@@ -193,6 +195,18 @@ export class RegistryCopy implements BucketWatch {
     const isJudged = provider?.kind === 'module' && provider.module.isOnEveryRouter;
     if (refusal !== undefined && !isJudged) owner.send(refusedTrigger(binding, refusal));
     this.#forgetIfIdle(known?.owner);
+  }
+
+  /** The successor of a trigger may be announced by its router before the end of the one that had the id. */
+  #bindNext(id: string): void {
+    const { part } = keyPart(id);
+    for (const [engineId, ofEngine] of this.#registrations) {
+      const engine = this.#engines.get(engineId);
+      for (const kept of [ofEngine.get(`t.${part}`), ofEngine.get(`r.${part}`)]) {
+        if (engine?.isRouter !== true || typeof kept !== 'object' || kept.kind !== 'trigger') continue;
+        this.#bind(engine, id, kept.value, kept.order);
+      }
+    }
   }
 
   #ownerOf(engine: RemoteEngine, { owner: workerId, sdk, durable, rights, prefix }: TriggerValue): RemoteOwner {
