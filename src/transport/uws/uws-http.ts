@@ -19,9 +19,9 @@ import { LastAnswer } from './last-answer.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
 import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
 import { openOnUws } from './uws-listener.ts';
-import { addWebSocketRoute } from './uws-sockets.ts';
+import { addWebSocketRoute, type Peers } from './uws-sockets.ts';
 
-export function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): Promise<Listener> {
+export function serveOnUws(uws: Uws, clock: Clock, peers: Peers, options: HttpListenOptions): Promise<Listener> {
   const state = new UwsHttpPort(clock, options);
   const { host, port, sharing, tls, sockets } = options;
   return openOnUws(uws, {
@@ -31,7 +31,7 @@ export function serveOnUws(uws: Uws, clock: Clock, options: HttpListenOptions): 
     tls,
     route(app) {
       app.filter((response, change) => (change > 0 ? state.opened(response) : state.closed()));
-      if (sockets !== undefined) addWebSocketRoute(uws, app, sockets.path, sockets, () => state.closed());
+      if (sockets !== undefined) addWebSocketRoute(uws, peers, app, sockets.path, sockets, () => state.closed());
       app.any('/*', (response, request) => state.take(response, request));
     },
     stopped() {

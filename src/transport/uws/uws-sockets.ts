@@ -4,7 +4,8 @@
 // Traps of the library, and what is done here: sending to a closed socket throws (guarded by `isOpen`); message bytes
 // are valid only inside the callback (passed on as such); a socket's userData is shared with the library (the
 // connection is kept in a map of the engine); a message over the library's limit ends the connection without a close
-// frame (that limit is above the engine's, which is answered with a close code).
+// frame (that limit is above the engine's, which is answered with a close code); a response that is corked while it is
+// upgraded may be cut (see `giveLater`).
 
 import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import type { ByteString } from '../../protocol/json/byte-string.ts';
@@ -34,18 +35,21 @@ interface Peer {
   isOverlong: boolean;
 }
 
+/** The open connections of all ports of one thread. */
+export type Peers = Map<UwsSocket, Peer>;
+
 /**
  * Answers upgrade requests for `pattern`; the next handler gets other requests. `upgraded`: a connection is no
  * longer an HTTP connection; the library does not report that otherwise.
  */
 export function addWebSocketRoute(
   uws: Uws,
+  peers: Peers,
   app: UwsApp,
   pattern: string,
   options: SocketOptions,
   upgraded: () => void = () => {},
 ): void {
-  const peers = new Map<UwsSocket, Peer>();
   app.ws(pattern, {
     maxPayloadLength: Math.min(OVERLONG_FACTOR * options.frameBytesMax, PAYLOAD_BYTES_MAX),
     maxBackpressure: options.bufferedBytesMax,
@@ -57,7 +61,7 @@ export function addWebSocketRoute(
     sendPingsAutomatically: true,
     compression: uws.DISABLED,
     upgrade(response, request, context) {
-      upgrade(options, response, request, context);
+      upgrade(options, peers, response, request, context);
     },
     open(socket) {
       upgraded();
@@ -108,7 +112,13 @@ function closeOverlong(peer: Peer, bytesMax: number): void {
   peer.socket.close(CLOSE_CODES.messageTooBig, overlongReason(bytesMax));
 }
 
-function upgrade(options: SocketOptions, response: UwsResponse, request: UwsRequest, context: unknown): void {
+function upgrade(
+  options: SocketOptions,
+  peers: Peers,
+  response: UwsResponse,
+  request: UwsRequest,
+  context: unknown,
+): void {
   const offence = urlOffence(urlOf(request));
   if (offence !== undefined) {
     refuse(response, offence);
@@ -127,18 +137,32 @@ function upgrade(options: SocketOptions, response: UwsResponse, request: UwsRequ
     response.upgrade({ path, remoteAddress, subprotocol, connected }, key, subprotocol ?? '', extensions, context);
   };
   const admission = options.admit(asked);
-  if ('verdict' in admission) giveLater(admission, response, give);
+  if ('verdict' in admission) giveLater(admission, peers, response, give);
   else give(admission);
 }
 
-function giveLater({ verdict, gone }: PendingAdmission, response: UwsResponse, give: (admission: Admission) => void) {
+/**
+ * The library reads a response again after its cork, also when the response became a WebSocket: by then that memory is
+ * free, and what is left in it may end the connection. It does not do so while another socket is corked. Where no other
+ * socket is open, nothing is corked, and the library prints a warning that does not apply here.
+ */
+function giveLater(
+  { verdict, gone }: PendingAdmission,
+  peers: Peers,
+  response: UwsResponse,
+  give: (admission: Admission) => void,
+): void {
   let isHere = true;
   response.onAborted(() => {
     isHere = false;
     gone();
   });
   verdict.then((admission) => {
-    if (isHere) response.cork(() => give(admission));
+    if (!isHere) return;
+    const [another] = peers.keys();
+    if (!admission.ok) response.cork(() => give(admission));
+    else if (another === undefined) give(admission);
+    else another.cork(() => response.cork(() => give(admission)));
   });
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient, type StreamMessage } from '../../support/clients/stream-client.ts';
+import { EngineProcess } from '../../support/engine/engine-process.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { ONE_PORT, startTestEngine } from '../../support/engine/test-engine.ts';
 import { startStreamEngine, streamClientsOf, streamYaml } from '../../support/stores/stream-engine.ts';
@@ -137,6 +138,20 @@ describe('streams of two routers', () => {
     const clients = await connectAll(() => StreamClient.connect(engine.streams, `${PATH}?pass=yes`));
     for (const client of clients) await client.nextOf('sync');
     await expect(connectAll(() => StreamClient.connect(engine.streams, `${PATH}?pass=no`))).rejects.toThrow('401');
+    await closeAll(clients, []);
+  });
+
+  test('[RO16] [X6] clients of both stay connected when the auth function has answered', async () => {
+    // Freed memory is overwritten, so that whatever still reads it finds what it should not.
+    const entrance = ['env', 'MALLOC_PERTURB_=16'];
+    await using engine = await EngineProcess.start(streamYaml('auth_function: auth'), { threads: 2, entrance });
+    const [workers = '', streams = ''] = engine.urls;
+    await using worker = await RawWorker.connect(workers);
+    await worker.serve('auth', () => ({ context: {} }));
+    const clients = await connectAll(() => StreamClient.connect(streams, PATH));
+    for (const client of clients) await client.nextOf('sync');
+    await worker.call('stream::set', { ...ROOM, item_id: 'a', data: 1 });
+    for (const client of clients) await client.nextOf('create');
     await closeAll(clients, []);
   });
 
