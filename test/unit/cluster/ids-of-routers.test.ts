@@ -21,7 +21,7 @@ class OtherRouter {
     const { context } = opened.engine;
     this.#opened = opened;
     this.#copy = new RegistryCopy(context, 'own');
-    this.#copy.engineCame(new RemoteEngine('r2', undefined, context.compact, true));
+    for (const id of ['r2', 'r3']) this.#copy.engineCame(new RemoteEngine(id, undefined, context.compact, true));
   }
 
   /** The trigger `t` of this router has its order, as it has once it is announced. */
@@ -36,6 +36,19 @@ class OtherRouter {
     const restricted = rights && { rights: PORT, owner: PORT.workerId, ...rights };
     const value = JSON.stringify({ ...TRIGGER, first: order, ...restricted });
     this.#copy.entry({ key: `r2.${rights === undefined ? 't' : 'r'}.${keyPart('t').part}`, value, revision: order });
+  }
+
+  /** One connection of each router asks for the id, the older one first; then that one leaves. */
+  replaceOnOtherRouters(): void {
+    for (const [router, order, function_id] of [
+      ['r2', OLDER, 'far::one'],
+      ['r3', NEWER, 'far::two'],
+    ] as const) {
+      const value = JSON.stringify({ ...TRIGGER, function_id, first: order, rights: PORT, owner: `of ${router}` });
+      this.#copy.entry({ key: `${router}.r.${keyPart('t').part}`, value, revision: order });
+    }
+    expect(this.target).toBe('far::one');
+    this.#copy.entry({ key: `r2.r.${keyPart('t').part}`, value: undefined, revision: NEWER + 1 });
   }
 
   announceType(order: number, rights?: { readonly prefix?: string }): void {
@@ -118,4 +131,11 @@ test.each([
   expect(other.provider).toBe(provider);
   const refused = page.received('registrationrejected').map(({ trigger_type }) => trigger_type);
   expect(refused).toEqual(provider === 'engine' ? ['mine'] : []);
+});
+
+test('[RO17] [X9] the successor of a restricted connection has the id, also where it was announced before its end', async () => {
+  const opened = await openRestricted({ rbac: { allow_trigger_types: ['clock'], expose_functions: [] } });
+  const other = new OtherRouter(opened);
+  other.replaceOnOtherRouters();
+  expect(other.target).toBe('far::two');
 });
