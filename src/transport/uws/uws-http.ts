@@ -17,21 +17,21 @@ import type { HttpListenOptions, Listener } from '../transport.ts';
 import { EndedConnections } from './ended-connections.ts';
 import { LastAnswer } from './last-answer.ts';
 import { addressOf, UwsExchange, writeHead } from './uws-exchange.ts';
-import type { Uws, UwsRequest, UwsResponse } from './uws-library.ts';
+import type { UwsRequest, UwsResponse } from './uws-library.ts';
 import { openOnUws } from './uws-listener.ts';
-import { addWebSocketRoute, type Peers } from './uws-sockets.ts';
+import { addWebSocketRoute, type UwsThread } from './uws-sockets.ts';
 
-export function serveOnUws(uws: Uws, clock: Clock, peers: Peers, options: HttpListenOptions): Promise<Listener> {
+export function serveOnUws(thread: UwsThread, clock: Clock, options: HttpListenOptions): Promise<Listener> {
   const state = new UwsHttpPort(clock, options);
   const { host, port, sharing, tls, sockets } = options;
-  return openOnUws(uws, {
+  return openOnUws(thread.uws, {
     host,
     port,
     sharing,
     tls,
     route(app) {
       app.filter((response, change) => (change > 0 ? state.opened(response) : state.closed()));
-      if (sockets !== undefined) addWebSocketRoute(uws, peers, app, sockets.path, sockets, () => state.closed());
+      if (sockets !== undefined) addWebSocketRoute(thread, app, sockets.path, sockets, () => state.closed());
       app.any('/*', (response, request) => state.take(response, request));
     },
     stopped() {

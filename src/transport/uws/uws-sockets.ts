@@ -20,6 +20,7 @@ import type {
   SocketOptions,
   UpgradeRequest,
 } from '../socket.ts';
+import { UwsCallback } from './uws-callback.ts';
 import {
   type Uws,
   type UwsApp,
@@ -35,21 +36,31 @@ interface Peer {
   isOverlong: boolean;
 }
 
-/** The open connections of all ports of one thread. */
-export type Peers = Map<UwsSocket, Peer>;
+/** What all ports of one thread share. */
+export class UwsThread {
+  readonly uws: Uws;
+  /** The open connections. */
+  readonly peers = new Map<UwsSocket, Peer>();
+  readonly callback: UwsCallback;
+
+  constructor(uws: Uws) {
+    this.uws = uws;
+    this.callback = new UwsCallback(uws);
+  }
+}
 
 /**
  * Answers upgrade requests for `pattern`; the next handler gets other requests. `upgraded`: a connection is no
  * longer an HTTP connection; the library does not report that otherwise.
  */
 export function addWebSocketRoute(
-  uws: Uws,
-  peers: Peers,
+  thread: UwsThread,
   app: UwsApp,
   pattern: string,
   options: SocketOptions,
   upgraded: () => void = () => {},
 ): void {
+  const { uws, peers } = thread;
   app.ws(pattern, {
     maxPayloadLength: Math.min(OVERLONG_FACTOR * options.frameBytesMax, PAYLOAD_BYTES_MAX),
     maxBackpressure: options.bufferedBytesMax,
@@ -61,7 +72,7 @@ export function addWebSocketRoute(
     sendPingsAutomatically: true,
     compression: uws.DISABLED,
     upgrade(response, request, context) {
-      upgrade(options, peers, response, request, context);
+      upgrade(thread, options, response, request, context);
     },
     open(socket) {
       upgraded();
@@ -113,8 +124,8 @@ function closeOverlong(peer: Peer, bytesMax: number): void {
 }
 
 function upgrade(
+  thread: UwsThread,
   options: SocketOptions,
-  peers: Peers,
   response: UwsResponse,
   request: UwsRequest,
   context: unknown,
@@ -137,18 +148,17 @@ function upgrade(
     response.upgrade({ path, remoteAddress, subprotocol, connected }, key, subprotocol ?? '', extensions, context);
   };
   const admission = options.admit(asked);
-  if ('verdict' in admission) giveLater(admission, peers, response, give);
+  if ('verdict' in admission) giveLater(thread, admission, response, give);
   else give(admission);
 }
 
 /**
  * The library reads a response again after its cork, also when the response became a WebSocket: by then that memory is
- * free, and what is left in it may end the connection. It does not do so while another socket is corked. Where no other
- * socket is open, nothing is corked, and the library prints a warning that does not apply here.
+ * free, and what is left in it may end the connection. It does not do so while another socket is corked.
  */
 function giveLater(
+  { peers, callback }: UwsThread,
   { verdict, gone }: PendingAdmission,
-  peers: Peers,
   response: UwsResponse,
   give: (admission: Admission) => void,
 ): void {
@@ -161,8 +171,8 @@ function giveLater(
     if (!isHere) return;
     const [another] = peers.keys();
     if (!admission.ok) response.cork(() => give(admission));
-    else if (another === undefined) give(admission);
-    else another.cork(() => response.cork(() => give(admission)));
+    else if (another !== undefined) another.cork(() => response.cork(() => give(admission)));
+    else callback.run(() => isHere && give(admission));
   });
 }
 

@@ -7,24 +7,24 @@ import type { Listener, ListenOptions, Transport } from '../transport.ts';
 import { serveOnUws } from './uws-http.ts';
 import type { Uws, UwsApp } from './uws-library.ts';
 import { openOnUws } from './uws-listener.ts';
-import { addWebSocketRoute, type Peers, refuse, urlOf } from './uws-sockets.ts';
+import { addWebSocketRoute, refuse, UwsThread, urlOf } from './uws-sockets.ts';
 
 export function createUwsTransport(uws: Uws, clock: Clock): Transport {
-  const peers: Peers = new Map();
+  const thread = new UwsThread(uws);
   return {
     name: 'uWebSockets.js',
-    listen: (options) => listen(uws, clock, peers, options),
-    serve: (options) => serveOnUws(uws, clock, peers, options),
+    listen: (options) => listen(thread, clock, options),
+    serve: (options) => serveOnUws(thread, clock, options),
   };
 }
 
-function listen(uws: Uws, clock: Clock, peers: Peers, options: ListenOptions): Promise<Listener> {
+function listen(thread: UwsThread, clock: Clock, options: ListenOptions): Promise<Listener> {
   const { host, port, sharing, tls } = options;
-  return openOnUws(uws, { host, port, sharing, tls, route: (app) => route(uws, clock, peers, app, options) });
+  return openOnUws(thread.uws, { host, port, sharing, tls, route: (app) => route(thread, clock, app, options) });
 }
 
-function route(uws: Uws, clock: Clock, peers: Peers, app: UwsApp, options: ListenOptions): void {
-  addWebSocketRoute(uws, peers, app, '/*', options);
+function route(thread: UwsThread, clock: Clock, app: UwsApp, options: ListenOptions): void {
+  addWebSocketRoute(thread, app, '/*', options);
   // Any request without a WebSocket upgrade: these ports speak nothing else. The answer waits for the end of the turn,
   // because the library ends a connection that sends another request before the first is answered. So no upgrade is
   // read out of bytes that another parser takes for the body.

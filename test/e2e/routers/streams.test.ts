@@ -153,6 +153,14 @@ describe('streams of two routers', () => {
     await worker.call('stream::set', { ...ROOM, item_id: 'a', data: 1 });
     for (const client of clients) await client.nextOf('create');
     await closeAll(clients, []);
+    // The router without the worker has no other connection then.
+    for (let at = 0; at < CLIENTS; at++) {
+      await using client = await StreamClient.connect(streams, PATH);
+      await client.nextOf('sync');
+      await worker.call('stream::set', { ...ROOM, item_id: 'a', data: at });
+      await client.nextOf('update');
+    }
+    expect(engine.stderr).not.toContain('Warning');
   });
 
   test('[RO16] a stream that a worker keeps itself is read from it by clients of both', async () => {
