@@ -65,8 +65,11 @@ export function loadConfig({ text, file, env, declarations, unbuilt }: ConfigSou
 }
 
 /** The entries of one module, with the type of its configuration. */
-export function modulesOf<C>(config: LoadedConfig, declaration: ModuleDeclaration<C>): readonly LoadedModule<C>[] {
-  return config.modules.filter((module): module is LoadedModule<C> => module.declaration === declaration);
+export function modulesOf<C>(
+  { modules }: Pick<LoadedConfig, 'modules'>,
+  declaration: ModuleDeclaration<C>,
+): readonly LoadedModule<C>[] {
+  return modules.filter((module): module is LoadedModule<C> => module.declaration === declaration);
 }
 
 function listEntries(root: unknown, key: string): readonly ListEntry[] {

@@ -5,12 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ModuleKey } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { LoadedModule } from '../config/module-entries.ts';
 import { Refusal } from '../core/calls/refusal.ts';
 import { StartFailure } from '../effects/start-failure.ts';
 import type { Pool } from '../effects/threads/pool.ts';
 import { MODULES } from '../modules/catalogue.ts';
 import type {
-  ChosenAdapter,
   EngineModule,
   ListenerAddress,
   ModuleContext,
@@ -25,21 +25,18 @@ import { StoreInUse } from '../store/directory/store-folder.ts';
 import { ListenError } from '../transport/transport.ts';
 import { keepMarkKey } from './mark-key.ts';
 
-export interface ListedModule {
-  readonly name: string;
-  readonly adapter: ChosenAdapter | undefined;
+export interface ListedModule extends LoadedModule {
   readonly definition: ModuleDefinition;
-  readonly config: unknown;
+}
+
+/** A module that the first router has started, and where it listens. */
+export interface AddedModule extends LoadedModule {
+  readonly listeners: readonly ListenerAddress[];
 }
 
 /** The code of the configured modules. */
 export function listModules(config: LoadedConfig): ListedModule[] {
-  return config.modules.map(({ name, adapter, config: moduleConfig }) => ({
-    name,
-    adapter,
-    definition: definitionOf(name),
-    config: moduleConfig,
-  }));
+  return config.modules.map((module) => ({ ...module, definition: definitionOf(module.name) }));
 }
 
 function definitionOf(name: string): ModuleDefinition {
@@ -58,6 +55,8 @@ interface RunningModule extends Omit<ListedModule, 'config'> {
 export interface ModulesElsewhere {
   /** The answer of those of all routers to the new configuration. */
   reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration>;
+  /** Starts the same modules on all of them. Rejects if one cannot, and then none has them. */
+  add(modules: readonly AddedModule[]): Promise<void>;
   remove(key: ModuleKey): void;
   /** Resolves when they have done what they were asked to. */
   flush(): Promise<void>;
@@ -188,6 +187,7 @@ export class ModuleSet {
     const added: RunningModule[] = [];
     try {
       for (const entry of listed) added.push(await this.#addOne(entry, context));
+      await this.others?.add(added.map((running) => ({ ...running, listeners: running.module.listeners() })));
     } catch (error) {
       for (const running of added.reverse()) await this.#end(running);
       throw startFailureOf(error);

@@ -20,7 +20,7 @@ export interface RouterModule extends ModuleKey {
 }
 
 /** The HTTP port, the stream port, and the ports of workers. */
-export function modulesOfRouters(config: LoadedConfig): RouterModule[] {
+export function modulesOfRouters(config: Pick<LoadedConfig, 'modules'>): RouterModule[] {
   const https = modulesOf(config, httpDeclaration);
   const streams = modulesOf(config, streamDeclaration);
   const ports = modulesOf(config, workerManagerDeclaration).map(({ config: port }) => port);

@@ -45,6 +45,7 @@ import { buildContext } from '../build-context.ts';
 import { drainRouter } from '../drain.ts';
 import { joinCluster } from '../join-cluster.ts';
 import { moduleSettings } from '../settings-of-parts.ts';
+import type { RouterModule } from './modules-of-routers.ts';
 import type {
   FiredTrigger,
   FromRouterThread,
@@ -188,6 +189,8 @@ class RouterOnThread {
       case 'commit':
         this.#prepared.get(message.number)?.();
         return void this.#prepared.delete(message.number);
+      case 'add':
+        return void this.#add(message.number, message.modules, message.ports);
       case 'remove':
         return this.#remove(message.key);
     }
@@ -197,23 +200,38 @@ class RouterOnThread {
     try {
       const { settings } = this.#data;
       this.#cluster = await joinCluster(settings, undefined, this.#context, engineVersion(), this.#mesh.asMember);
-      for (const [at, { name, nth, config, portName }] of this.#data.modules.entries()) {
-        const definition = MODULES_OF_ROUTERS.find(({ declaration }) => declaration.name === name);
-        const ofHome = { port: ports[at], portName };
-        const module = definition?.create(this.#moduleContext, withPort(config, ofHome));
-        if (module === undefined) throw new Error(`There is no module ${name}`);
-        this.#mesh.provides(module.triggerTypes);
-        plugIn(this.#context, name, module);
-        this.#modules.push({ name, nth, ...ofHome, module });
-        await module.start();
-      }
-      for (const { module } of this.#modules) module.started?.();
+      await this.#startModules(this.#data.modules, ports);
       // From now on lists show it.
       this.#count();
       say({ kind: 'listening' });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      say({ kind: 'failed', exitCode: exitCodeOf(error), message });
+      say({ kind: 'failed', exitCode: exitCodeOf(error), message: messageOf(error) });
+    }
+  }
+
+  async #startModules(modules: readonly RouterModule[], ports: readonly number[]): Promise<void> {
+    const started: EngineModule[] = [];
+    for (const [at, { name, nth, config, portName }] of modules.entries()) {
+      const definition = MODULES_OF_ROUTERS.find(({ declaration }) => declaration.name === name);
+      const ofHome = { port: ports[at], portName };
+      const module = definition?.create(this.#moduleContext, withPort(config, ofHome));
+      if (module === undefined) throw new Error(`There is no module ${name}`);
+      this.#mesh.provides(module.triggerTypes);
+      plugIn(this.#context, name, module);
+      this.#modules.push({ name, nth, ...ofHome, module });
+      await module.start();
+      started.push(module);
+    }
+    for (const module of started) module.started?.();
+  }
+
+  async #add(number: number, modules: readonly RouterModule[], ports: readonly number[]): Promise<void> {
+    try {
+      await this.#startModules(modules, ports);
+      say({ kind: 'answered', number });
+    } catch (error) {
+      // The first router then removes them from all.
+      say({ kind: 'answered', number, reason: messageOf(error) });
     }
   }
 
@@ -233,7 +251,7 @@ class RouterOnThread {
     const own = this.#modules.find((one) => isSame(one, key));
     const answer = (await own?.module.reconfigure?.(withPort(config, own))) ?? UNCHANGED;
     if (answer.ok) this.#prepared.set(number, () => answer.commit());
-    say({ kind: 'reconfigured', number, ...(!answer.ok && { reason: answer.reason }) });
+    say({ kind: 'answered', number, ...(!answer.ok && { reason: answer.reason }) });
   }
 
   /** Those of the same name after it get the next lower number, as on the first router. */
@@ -312,6 +330,10 @@ class RouterOnThread {
 function exitCodeOf(error: unknown): number {
   if (error instanceof ListenError) return 7;
   return error instanceof StartFailure ? error.exitCode : 70;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isSame(one: ModuleKey, other: ModuleKey): boolean {

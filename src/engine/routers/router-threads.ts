@@ -19,14 +19,15 @@ import { TakeOver } from '../../modules/http/passed/take-over.ts';
 import type { ListenerAddress, Reconfiguration } from '../../modules/module.ts';
 import type { PassedHttp } from '../../modules/passed-http.ts';
 import type { SharedState } from '../../modules/shared-state.ts';
-import type { SharedStreams } from '../../modules/shared-streams.ts';
+import type { SharedStreams, StreamOwner } from '../../modules/shared-streams.ts';
 import type { FromOutlet } from '../../modules/stream/outlets/messages.ts';
 import type { Tap } from '../../modules/taps.ts';
 import type { RouterContext } from '../../router/context.ts';
 import type { StoreRegistry } from '../../store/directory/registry.ts';
 import { MEMORY } from '../../store/thread/client.ts';
 import type { DrainOfOthers } from '../drain.ts';
-import { modulesOfRouters, portsOf, telemetryOf } from './modules-of-routers.ts';
+import type { AddedModule } from '../module-set.ts';
+import { modulesOfRouters, portsOf, type RouterModule, telemetryOf } from './modules-of-routers.ts';
 import type {
   FiredTrigger,
   FromRouterThread,
@@ -68,11 +69,14 @@ export class RouterThreads {
   readonly #threads: RouterThread[];
   /** The first router as a member of a cluster. */
   readonly ofProcess: RoutersOfProcess;
+  /** The modules that they have, too. */
+  readonly #running: ModuleKey[];
   readonly #closed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
   constructor(options: RouterThreadsOptions) {
     this.#options = options;
-    const { context, threads, fail } = options;
+    const { config, context, threads, fail } = options;
+    this.#running = modulesOfRouters(config);
     const ids = Array.from({ length: threads }, () => context.random.key());
     const [homeId = ''] = ids;
     const lines = linesBetween(ids);
@@ -111,8 +115,34 @@ export class RouterThreads {
     return answers.find(({ ok }) => !ok) ?? { ok: true, commit };
   }
 
+  /** The first router has started these: the others listen where it does, or none of them. */
+  async add(modules: readonly AddedModule[]): Promise<void> {
+    const added = modulesOfRouters({ modules }).map((module) => ({
+      ...module,
+      nth: this.#countOf(module) + module.nth,
+    }));
+    if (added.length === 0) return;
+    const ports = portsOf(
+      added,
+      modules.flatMap(({ listeners }) => listeners),
+    );
+    const reasons = await Promise.all(this.#threads.map((thread) => thread.add(added, ports)));
+    this.#running.push(...added);
+    const reason = reasons.find((one) => one !== undefined);
+    if (reason === undefined) return;
+    for (const key of added.toReversed()) this.remove(key);
+    throw new StartFailure(7, reason);
+  }
+
   remove(key: ModuleKey): void {
+    // Only how many there are of each name counts.
+    const at = this.#running.findLastIndex(({ name }) => name === key.name);
+    if (at !== -1) this.#running.splice(at, 1);
     for (const thread of this.#threads) thread.remove(key);
+  }
+
+  #countOf({ name }: ModuleKey): number {
+    return this.#running.filter((running) => running.name === name).length;
   }
 
   /** Resolves when everything that they have observed has come. */
@@ -176,6 +206,7 @@ class RouterThread {
   readonly #index: number;
   readonly #options: RouterThreadsOptions;
   readonly #takeOver: TakeOver;
+  #streamOwner: StreamOwner | undefined;
   #streams: ((message: FromOutlet) => void) | undefined;
   readonly #asked = new Map<number, (reason: string | undefined) => void>();
   #questions = 0;
@@ -225,11 +256,16 @@ class RouterThread {
 
   async reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration> {
     const number = ++this.#questions;
-    this.#say({ kind: 'reconfigure', number, key, config });
-    const reason = await new Promise<string | undefined>((resolve) => this.#asked.set(number, resolve));
+    const reason = await this.#ask(number, { kind: 'reconfigure', number, key, config });
     return reason === undefined
       ? { ok: true, commit: () => this.#say({ kind: 'commit', number }) }
       : { ok: false, reason };
+  }
+
+  /** Resolves with the reason why it cannot. */
+  add(modules: readonly RouterModule[], ports: readonly number[]): Promise<string | undefined> {
+    const number = ++this.#questions;
+    return this.#ask(number, { kind: 'add', number, modules, ports });
   }
 
   remove(key: ModuleKey): void {
@@ -285,11 +321,8 @@ class RouterThread {
       case 'http':
         return this.#takeOver.take(message.message);
       case 'streams':
-        this.#streams ??= this.#options.sharedStreams.owner?.connect((said) =>
-          this.#say({ kind: 'streams', message: said }),
-        );
-        return this.#streams?.(message.message);
-      case 'reconfigured':
+        return this.#streamsOf(this.#options.sharedStreams.owner)?.(message.message);
+      case 'answered':
         this.#asked.get(message.number)?.(message.reason);
         return void this.#asked.delete(message.number);
       case 'flushed':
@@ -307,6 +340,14 @@ class RouterThread {
         if (message.kind === 'listening') this.#isListening = true;
         this.#awaited.get(message.kind)?.resolve();
     }
+  }
+
+  /** A reload may have replaced the module. */
+  #streamsOf(owner: StreamOwner | undefined): ((message: FromOutlet) => void) | undefined {
+    if (owner === this.#streamOwner) return this.#streams;
+    this.#streamOwner = owner;
+    this.#streams = owner?.connect((message) => this.#say({ kind: 'streams', message }));
+    return this.#streams;
   }
 
   /** While it starts, or later. */
@@ -347,6 +388,11 @@ class RouterThread {
       if (more > 0) counters.count(key, undefined, more);
     }
     this.#counts = counts;
+  }
+
+  #ask(number: number, question: ToRouterThread): Promise<string | undefined> {
+    this.#say(question);
+    return new Promise((resolve) => this.#asked.set(number, resolve));
   }
 
   #answer(kind: FromRouterThread['kind']): Promise<void> {

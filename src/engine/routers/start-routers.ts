@@ -56,6 +56,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
       }
     },
     reconfigure: (key, config) => further.reconfigure(key, config),
+    add: (modules) => further.add(modules),
     remove: (key) => further.remove(key),
     flush: () => further.flush(),
     beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),
@@ -68,6 +69,7 @@ const NONE: FurtherRouters = {
   failed: new Promise(() => {}),
   start: (startModules) => startModules(),
   reconfigure: async () => ({ ok: true, commit: () => {} }),
+  add: async () => {},
   remove: () => {},
   flush: async () => {},
   beginDrain: () => {},

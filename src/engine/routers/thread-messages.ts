@@ -53,6 +53,13 @@ export type ToRouterThread =
   | { readonly kind: 'reconfigure'; readonly number: number; readonly key: ModuleKey; readonly config: unknown }
   /** Uses the settings that it prepared under this number. */
   | { readonly kind: 'commit'; readonly number: number }
+  /** Starts these modules as well. */
+  | {
+      readonly kind: 'add';
+      readonly number: number;
+      readonly modules: readonly RouterModule[];
+      readonly ports: readonly number[];
+    }
   | { readonly kind: 'remove'; readonly key: ModuleKey }
   /** What it has observed is to come now. */
   | { readonly kind: 'flush' }
@@ -86,8 +93,8 @@ export type FromRouterThread =
   | { readonly kind: 'http'; readonly message: ToFirstRouter }
   | { readonly kind: 'streams'; readonly message: FromOutlet }
   | { readonly kind: 'store failed'; readonly reason: string }
-  /** Without `reason` it can use the new settings. */
-  | { readonly kind: 'reconfigured'; readonly number: number; readonly reason?: string }
+  /** Without `reason` it can use the new settings, or has started the modules. */
+  | { readonly kind: 'answered'; readonly number: number; readonly reason?: string }
   | { readonly kind: 'telemetry'; readonly batch: TelemetryBatch }
   | {
       readonly kind: 'counted';

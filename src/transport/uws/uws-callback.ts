@@ -36,6 +36,7 @@ export class UwsCallback {
         us_listen_socket_close(token);
         this.#runAll();
       });
+      socket.resume();
       socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     });
   }

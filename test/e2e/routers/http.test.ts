@@ -1,11 +1,12 @@
 // HTTP with several router threads: a request is answered alike whichever router accepted its connection.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ask, askJson, type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
+import { listenersOn } from '../../support/engine/listeners-on.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { consoleCall, consoleReply, LiveClient } from '../../support/telemetry/console-engine.ts';
@@ -22,14 +23,6 @@ async function bindRoute(worker: RawWorker, functionId: string, path: string, me
   const config = { api_path: path, http_method: method };
   worker.send({ type: 'registertrigger', id: functionId, trigger_type: 'http', function_id: functionId, config });
   await worker.settled();
-}
-
-/** The system shows one line for each socket that listens. */
-async function listenersOn(port: number): Promise<number> {
-  const LISTENS = '0A';
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
-  return lines.filter(([, address, , state]) => address?.endsWith(`:${hex}`) && state === LISTENS).length;
 }
 
 test('[RO13] every router listens on the HTTP port, and answers the routes of workers of all routers', async () => {

@@ -105,6 +105,10 @@ export class EngineProcess implements AsyncDisposable {
     return engine;
   }
 
+  get configFile(): string {
+    return join(this.#folder, 'svc-config.yaml');
+  }
+
   get pid(): number {
     const { pid } = this.#child;
     if (pid === undefined) throw new Error('The engine was never started');

@@ -64,7 +64,7 @@ function recordingModule(name: string, story: string[], start = async (): Promis
   };
   const facts = { name, aliases: [], classes: [], repeatable: false, alwaysLoaded: false, adapters: [] };
   const definition = defineModule({ declaration: { ...facts, config: fields({}) }, create: () => module });
-  return { name, definition, config: {}, adapter: undefined };
+  return { name, definition, declaration: definition.declaration, config: {}, path: [] };
 }
 
 function modulesOf({ context }: EngineInMemory): ModuleSet {
