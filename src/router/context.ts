@@ -206,7 +206,7 @@ export interface RouterContext {
   readonly channels: Channels;
   readonly payloadShare: PayloadShare;
   /** Bytes that the connections of all routers have not read. */
-  readonly unread: { readonly trusted: SharedBytes; readonly restricted: SharedBytes };
+  readonly unread: { readonly trusted: SharedBytes; readonly restricted: SharedBytes; readonly most: SharedBytes };
   readonly compact: CompactPayloads;
   readonly messagePack: MessagePackForm;
   readonly payloadSizes: PayloadSizeCheck;

@@ -83,7 +83,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
       ...{ openSpillFile: options.openSpillFile, counts },
     }),
     payloadShare: new PayloadShare(counts.bytesOf('restricted payloads')),
-    unread: { trusted: counts.bytesOf('unread of workers'), restricted: counts.bytesOf('unread of browsers') },
+    unread: unreadOf(counts),
     compact: new CompactPayloads(),
     messagePack: new MessagePackForm(),
     payloadSizes: new PayloadSizeCheck({ clock, logger, counters }),
@@ -116,4 +116,12 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     isStopped: false,
   };
   return context;
+}
+
+function unreadOf(counts: ProcessCounts): RouterContext['unread'] {
+  return {
+    trusted: counts.bytesOf('unread of workers'),
+    restricted: counts.bytesOf('unread of browsers'),
+    most: counts.bytesOf('most unread of a connection'),
+  };
 }

@@ -12,10 +12,12 @@ export interface SharedCount {
   note(own: number): void;
   /** What the other routers have together. */
   readonly elsewhere: number;
+  /** The most that one of them has. */
+  readonly mostElsewhere: number;
 }
 
 /** Of a process with one router. */
-export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0 };
+export const NOT_SHARED: SharedCount = { note: () => {}, elsewhere: 0, mostElsewhere: 0 };
 
 const KIB = 1024;
 
@@ -34,6 +36,12 @@ export class SharedBytes {
 
   get elsewhere(): number {
     return this.#kib.elsewhere * KIB;
+  }
+
+  /** Notes what this router has; whether no other one has more. */
+  isMost(own: number): boolean {
+    this.note(own);
+    return Math.ceil(own / KIB) >= this.#kib.mostElsewhere;
   }
 }
 

@@ -13,7 +13,7 @@ const KINDS = [
 const BYTES = [
   ...(['HTTP bodies', 'HTTP answers', 'unread of streams', 'unread of workers', 'unread of browsers'] as const),
   ...(['channels in memory', 'channels in files', 'restricted channels in memory'] as const),
-  ...(['restricted channels in files', 'restricted payloads'] as const),
+  ...(['restricted channels in files', 'restricted payloads', 'most unread of a connection'] as const),
 ] as const;
 const BYTES_AT = KINDS.length;
 const PORTS_AT = BYTES_AT + BYTES.length;
@@ -65,6 +65,16 @@ export class ProcessCounts {
     return new SharedBytes(this.#column(BYTES_AT + BYTES.indexOf(kind)));
   }
 
+  /** How many ports of workers have got their number. */
+  get portCount(): number {
+    return this.#ports;
+  }
+
+  /** The next port gets the number that it has on the first router, which may have failed to open one. */
+  continuePortsAt(count: number): void {
+    this.#ports = count;
+  }
+
   /** The next shared port of workers: all routers open these in one order. */
   ofNextPort(): SharedPort | undefined {
     const port = this.#ports++;
@@ -103,12 +113,18 @@ export class ProcessCounts {
     const { memory, routers } = this.shared;
     const numbers = new Int32Array(memory, 0, routers * COLUMNS);
     const own = this.#router * COLUMNS + column;
+    const ofOthers = Array.from({ length: routers }, (_, router) => router * COLUMNS + column).filter(
+      (at) => at !== own,
+    );
     return {
       note: (count) => Atomics.store(numbers, own, count),
       get elsewhere() {
         let sum = 0;
-        for (let at = column; at < numbers.length; at += COLUMNS) if (at !== own) sum += Atomics.load(numbers, at);
+        for (const at of ofOthers) sum += Atomics.load(numbers, at);
         return sum;
+      },
+      get mostElsewhere() {
+        return Math.max(0, ...ofOthers.map((at) => Atomics.load(numbers, at)));
       },
     };
   }

@@ -190,6 +190,7 @@ class RouterOnThread {
         this.#prepared.get(message.number)?.();
         return void this.#prepared.delete(message.number);
       case 'add':
+        this.#moduleContext.processCounts.continuePortsAt(message.portsBefore);
         return void this.#add(message.number, message.modules, message.ports);
       case 'remove':
         return this.#remove(message.key);

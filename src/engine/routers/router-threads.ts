@@ -126,7 +126,9 @@ export class RouterThreads {
       added,
       modules.flatMap(({ listeners }) => listeners),
     );
-    const reasons = await Promise.all(this.#threads.map((thread) => thread.add(added, ports)));
+    const portsOfWorkers = added.filter(({ port }) => port === 'workers' || port === 'browsers').length;
+    const portsBefore = this.#options.processCounts.portCount - portsOfWorkers;
+    const reasons = await Promise.all(this.#threads.map((thread) => thread.add(added, ports, portsBefore)));
     this.#running.push(...added);
     const reason = reasons.find((one) => one !== undefined);
     if (reason === undefined) return;
@@ -263,9 +265,9 @@ class RouterThread {
   }
 
   /** Resolves with the reason why it cannot. */
-  add(modules: readonly RouterModule[], ports: readonly number[]): Promise<string | undefined> {
+  add(modules: readonly RouterModule[], ports: readonly number[], portsBefore: number): Promise<string | undefined> {
     const number = ++this.#questions;
-    return this.#ask(number, { kind: 'add', number, modules, ports });
+    return this.#ask(number, { kind: 'add', number, modules, ports, portsBefore });
   }
 
   remove(key: ModuleKey): void {

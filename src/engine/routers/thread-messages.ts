@@ -59,6 +59,8 @@ export type ToRouterThread =
       readonly number: number;
       readonly modules: readonly RouterModule[];
       readonly ports: readonly number[];
+      /** How many ports of workers had a number at the first router before: see `ProcessCounts`. */
+      readonly portsBefore: number;
     }
   | { readonly kind: 'remove'; readonly key: ModuleKey }
   /** What it has observed is to come now. */

@@ -80,24 +80,25 @@ function checkBuffers(context: RouterContext): void {
   const { sessions, settings } = context;
   for (const { sendQueue } of sessions.values()) sendQueue.trim();
   const own = unreadBytes(sessions.values());
-  const { trusted, restricted } = unreadOfAll(context, own);
+  const { trusted, restricted, isMost } = unreadOfAll(context, own);
   const limit = settings.outboundBytesMax;
   const kept = Math.min(restricted, limit / 2);
   // Each router closes its share.
   const excess = (restricted - kept) * (own.restricted / restricted);
   if (excess > 0) closeLargest(context, ({ access }) => access !== undefined, excess);
-  if (trusted + kept > limit) closeLargest(context, () => true, 1);
+  if (trusted + kept > limit && isMost) closeLargest(context, () => true, 1);
 }
 
 type Unread = ReturnType<typeof unreadBytes>;
 
-/** Of the connections of all routers. */
-function unreadOfAll({ unread }: RouterContext, own: Unread): Unread {
+/** Of the connections of all routers. `isMost`: none of another router has more unread bytes than one of this one. */
+function unreadOfAll({ unread }: RouterContext, own: Unread) {
   unread.trusted.note(own.trusted);
   unread.restricted.note(own.restricted);
   return {
     trusted: own.trusted + unread.trusted.elsewhere,
     restricted: own.restricted + unread.restricted.elsewhere,
+    isMost: unread.most.isMost(own.most) && own.most > 0,
   };
 }
 

@@ -54,11 +54,14 @@ export interface SessionLink {
 /** How a connection ends: with a close frame, at once, or because the client left. */
 export type SessionEnd = { readonly code: number; readonly reason: string } | 'terminate' | 'peer';
 
-/** What all connections together have not read yet. */
-export function unreadBytes(sessions: Iterable<Session>): { trusted: number; restricted: number } {
-  const unread = { trusted: 0, restricted: 0 };
-  for (const { access, sendQueue } of sessions)
-    unread[access === undefined ? 'trusted' : 'restricted'] += sendQueue.bytes;
+/** What all connections together have not read yet, and the most that one of them has not. */
+export function unreadBytes(sessions: Iterable<Session>): { trusted: number; restricted: number; most: number } {
+  const unread = { trusted: 0, restricted: 0, most: 0 };
+  for (const { access, sendQueue } of sessions) {
+    const { bytes } = sendQueue;
+    unread[access === undefined ? 'trusted' : 'restricted'] += bytes;
+    if (bytes > unread.most) unread.most = bytes;
+  }
   return unread;
 }
 

@@ -50,6 +50,8 @@ export interface InMemoryOptions {
   /** Private hosts and addresses that functions with a URL may reach. */
   readonly outgoing?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** What all routers of the process have together. */
+  readonly counts?: ProcessCounts;
 }
 
 export interface ConnectOptions {
@@ -100,6 +102,7 @@ export class EngineInMemory {
       openSpillFile: this.spillFiles.open,
       outgoing: new OutgoingClient({ listed: allowListOf(options.outgoing ?? []), clock: this.clock }),
       environment: options.environment ?? {},
+      ...(options.counts && { counts: options.counts }),
     });
     this.port = new RouterPort(this.context);
     this.router = new Router(this.context, new FlushQueue(this.clock), new LargeFrames(this.pool));

@@ -34,6 +34,25 @@ test('kinds and ports are counted apart', () => {
   expect([other?.ofNextPort()?.open.elsewhere, other?.ofNextPort()?.open.elsewhere]).toEqual([0, 4]);
 });
 
+test('a port has one number on all routers, also after the first one failed to open another', () => {
+  const [one, other] = countsOfRouters();
+  one?.ofNextPort();
+  other?.ofNextPort();
+  one?.ofNextPort();
+  const port = one?.ofNextPort();
+  other?.continuePortsAt((one?.portCount ?? 0) - 1);
+  port?.open.note(4);
+  expect(other?.ofNextPort()?.open.elsewhere).toBe(4);
+});
+
+test('a router knows whether another one has more', () => {
+  const [one, other] = countsOfRouters().map((counts) => counts.bytesOf('most unread of a connection'));
+  expect(one?.isMost(3 * KIB)).toBe(true);
+  expect(other?.isMost(2 * KIB)).toBe(false);
+  expect(other?.isMost(4 * KIB)).toBe(true);
+  expect(one?.isMost(3 * KIB)).toBe(false);
+});
+
 test('one router counts for itself', () => {
   const calls = ProcessCounts.ofRouters(1, 7).of('calls');
   calls.note(3);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
 
 const KIB = 1024;
@@ -114,6 +115,29 @@ describe('the buffers of the whole process', () => {
     engine.advance(1000);
     expect(workers.map(({ worker }) => worker.socket.farewell)).toMatchObject([undefined, { code: 4408 }, undefined]);
     expect(caller.socket.isOpen).toBe(true);
+  });
+
+  test('[guarantees 4] [RO12] Over the limit, only the router with the most unread bytes closes a connection', () => {
+    const first = ProcessCounts.ofRouters(3, 7);
+    const routers = [first, ...[1, 2].map((router) => new ProcessCounts(first.shared, router))].map(
+      (counts) => new EngineInMemory({ settings: { outboundBytesMax: 50 * KIB }, counts }),
+    );
+    // The last router has nothing to send.
+    const workers = [20, 40, 0].map((kib, at) => {
+      const [caller, worker] = [routers[at]?.connect(), routers[at]?.connect()];
+      worker?.register('f');
+      worker?.socket.stopReading();
+      if (kib > 0) caller?.invoke('f', 'x'.repeat(kib * KIB));
+      return [caller, worker];
+    });
+    // Each knows what the others have noted, at whichever of them the time passes first.
+    for (let turn = 0; turn < 8; turn++) for (const router of routers) router.advance(250);
+    const isOpen = workers.map((both) => both.map((one) => one?.socket.isOpen));
+    expect(isOpen).toEqual([
+      [true, true],
+      [true, false],
+      [true, true],
+    ]);
   });
 
   test('[guarantees 4] Below the limit no connection is closed', () => {
