@@ -1,6 +1,6 @@
 // Modules that a reload adds to an engine with several routers, and removes from it.
 
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
@@ -109,10 +109,12 @@ test('[RO12] [K1] a port that one router cannot open is opened by none', async (
   const preload = new URL('../../support/cluster/refusing-router.mjs', import.meta.url).href;
   const entrance = ['env', 'SVC_TRANSPORT=ws', `SVC_TEST_REFUSED_PORT=${port}`];
   await using engine = await EngineProcess.start(FIRST, { threads: 3, preload, entrance });
-  await writeFile(engine.configFile, `${FIRST}  - {name: svc-http, config: {port: ${port}, host: 127.0.0.1}}\n`);
-  engine.kill('SIGHUP');
+  const next = `${engine.configFile}.next`;
+  await writeFile(next, `${FIRST}  - {name: svc-http, config: {port: ${port}, host: 127.0.0.1}}\n`);
+  // The engine reads the file when it changes, so it changes in one step.
+  await rename(next, engine.configFile);
   await waitFor('the reload is refused', () => engine.stderr.includes('The configuration was not reloaded'));
-  expect(engine.stderr).toContain(`${port}`);
+  expect(engine.stderr).toMatch(new RegExp(`not reloaded.*${port}`));
   expect(await listenersOn(port)).toBe(0);
   await using worker = await RawWorker.connect(engine.url);
   expect(await worker.call('engine::health::check', {})).toMatchObject({ result: { status: 'degraded' } });

@@ -72,7 +72,8 @@ export class RabbitNodes implements AsyncDisposable {
 
   async #become(node: Node | undefined, expression: string, what: string): Promise<void> {
     const isSo = async () => (await node?.server.ask(`${expression}.`).catch(() => '')) === 'true';
-    await waitFor(what, isSo, 60_000);
+    // RabbitMQ on a busy machine needs more than a minute to take a node in again.
+    await waitFor(what, isSo, 120_000);
   }
 
   cut(index: number): void {
