@@ -27,6 +27,10 @@ const SUBSCRIBERS = '500';
 const EVENT_BYTES = '200';
 const REPORT_MS = 400;
 const FUNCTION = 'engine::baggage::get_all';
+/** As large as the order of a shop: the engine reads it, and wrk only sends it. */
+const BODY = JSON.stringify({
+  lines: Array.from({ length: 250 }, (_, at) => ({ item: `item-${at}`, count: at, price: at / 8 })),
+});
 
 interface Report {
   readonly calls: number;
@@ -46,6 +50,7 @@ for (let round = 0; round < ROUNDS; round++) {
   for (const place of ['local', 'crossing'] as const) note(`${place} pair`, await measurePair(place));
   for (const threads of [1, 2, 4]) note(`random pairs, ${threads}`, await measureCrowd(threads));
   for (const threads of [1, 2, 4]) note(`HTTP, ${threads}`, await measureRoute(threads));
+  for (const threads of [1, 2, 4]) note(`HTTP with a body, ${threads}`, await measureRoute(threads, BODY));
   for (const kind of ['get', 'set'] as const) {
     for (const threads of [1, 2, 4])
       note(`state ${kind}, ${threads}`, await inFolder((folder) => measureState(folder, kind, threads)));
@@ -111,19 +116,22 @@ async function measureCrowd(threads: number): Promise<Figures> {
 }
 
 /** A route of a function of the engine: no worker takes part in a request. */
-async function measureRoute(threads: number): Promise<Figures> {
+async function measureRoute(threads: number, body?: string): Promise<Figures> {
   let worker: ReturnType<typeof registerWorker> | undefined;
   const {
     requestsPerSecond,
     p99Us,
     cpuUs: cpu,
+    clientCpuUs: clients,
   } = await measureHttp({
     name: `${threads} routers`,
+    ...(body !== undefined && { body }),
     async start() {
       const engine = await startPart(['bench/support/svc-http-engine.ts', 'unobserved', String(threads), 'iii'], []);
       const { url, workersUrl = '' } = await engine.ask<HttpServer>({ ask: 'ready' });
       worker = registerWorker(workersUrl, { worker_name: 'routes', log: () => {} });
-      worker.registerTrigger({ type: 'http', function_id: FUNCTION, config: { api_path: '/hello' } });
+      const http_method = body === undefined ? 'GET' : 'POST';
+      worker.registerTrigger({ type: 'http', function_id: FUNCTION, config: { api_path: '/hello', http_method } });
       await worker.ready();
       // Every router gets the route.
       await wait(REPORT_MS);
@@ -131,7 +139,7 @@ async function measureRoute(threads: number): Promise<Figures> {
     },
   });
   await worker?.shutdown();
-  return { rate: requestsPerSecond, p99: p99Us, cpu };
+  return { rate: requestsPerSecond, p99: p99Us, cpu, clients };
 }
 
 /** Callers on connections that are spread over the routers. */
@@ -225,6 +233,8 @@ function median(name: string, figure: string): number {
 function print(): void {
   const ratio = (name: string, other: string, figure: string): string =>
     (median(name, figure) / median(other, figure)).toFixed(2);
+  const shareOf = (name: string): string =>
+    (median(name, 'clients') / (median(name, 'clients') + median(name, 'cpu'))).toFixed(2);
   const further = (figure: string, threads: number): string =>
     ((median(`start, ${threads}`, figure) - median('start, 1', figure)) / (threads - 1)).toFixed(0);
   const row = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
@@ -233,6 +243,8 @@ function print(): void {
     row('CPU per call, crossing pair against local pair', ratio('crossing pair', 'local pair', 'cpu'), '≤ 2') +
       row('calls of random pairs, 2 routers against 1', ratio('random pairs, 2', 'random pairs, 1', 'rate'), '≥ 0.8') +
       row(`HTTP requests for \`${FUNCTION}\`, 2 routers against 1`, ratio('HTTP, 2', 'HTTP, 1', 'rate'), '≥ 1.5') +
+      row('the same with a body of 12 KiB', ratio('HTTP with a body, 2', 'HTTP with a body, 1', 'rate'), '≥ 1.5') +
+      row('share of the clients in that CPU', shareOf('HTTP with a body, 1'), '≤ 0.17') +
       row('calls of `state::get`, 2 routers against 1', ratio('state get, 2', 'state get, 1', 'rate'), '') +
       row('calls of `state::set`, 2 routers against 1', ratio('state set, 2', 'state set, 1', 'rate'), '') +
       row('durable jobs, 2 routers against 1', ratio('jobs, 2', 'jobs, 1', 'rate'), '') +
@@ -255,7 +267,7 @@ function print(): void {
     const name = `${place} pair`;
     process.stdout.write(row(name, 2, median(name, 'rate').toFixed(0), median(name, 'cpu').toFixed(2), '', ''));
   }
-  for (const load of ['random pairs', 'HTTP', 'state get', 'state set', 'jobs', 'fan-out']) {
+  for (const load of ['random pairs', 'HTTP', 'HTTP with a body', 'state get', 'state set', 'jobs', 'fan-out']) {
     for (const threads of [1, 2, 4]) {
       const of = (figure: string, digits: number): string => {
         const value = median(`${load}, ${threads}`, figure);

@@ -148,9 +148,19 @@ const CLOCK_TICK_US = 10_000;
 /** User and system time of the whole process, all threads. */
 export function cpuUs(pid: number | undefined): number {
   if (pid === undefined) return 0;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_US;
+}
+
+/** Of the processes that this one has started and that have ended. */
+export function endedCpuUs(): number {
+  const fields = statOf(process.pid);
+  return (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_US;
+}
+
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function rssMib(pid: number | undefined): number {

@@ -2,7 +2,10 @@
 // wrk where the machine has it, else autocannon, which itself is the limit from about 70 000 requests per second.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { cpuUs, type Part, startPart, stop } from './cell.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cpuUs, endedCpuUs, type Part, startPart, stop } from './cell.ts';
+import { inFolder } from './folder.ts';
 
 export const LOAD_TOOL = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' : 'autocannon';
 export const CONNECTIONS = 64;
@@ -14,6 +17,8 @@ const MEASURE_MS = 3000;
 
 export interface HttpStage {
   readonly name: string;
+  /** Requests are POST with this JSON body; absent: GET. */
+  readonly body?: string;
   /** Starts the processes; the first is the one whose processor time is shown. */
   start(): Promise<{ readonly url: string; readonly parts: readonly Part[] }>;
 }
@@ -23,6 +28,8 @@ export interface HttpFigures {
   readonly p50Us: number;
   readonly p99Us: number;
   readonly cpuUs: number;
+  /** Of the program that sends the requests. */
+  readonly clientCpuUs: number;
 }
 
 /** What a server part reports when it is ready. */
@@ -60,12 +67,16 @@ export async function measureHttp(stage: HttpStage): Promise<HttpFigures> {
   const { url, parts } = await stage.start();
   const target = `${url}/hello`;
   try {
-    await loadHttp(target, WARMUP_MS);
+    await loadHttp(target, WARMUP_MS, stage.body);
     const [front] = parts;
-    const before = cpuUs(front?.child.pid);
-    const report = await loadHttp(target, MEASURE_MS);
-    const spent = cpuUs(front?.child.pid) - before;
-    return { ...report, cpuUs: spent / (report.requestsPerSecond * (MEASURE_MS / 1000)) };
+    const [before, clientBefore] = [cpuUs(front?.child.pid), endedCpuUs()];
+    const report = await loadHttp(target, MEASURE_MS, stage.body);
+    const requests = report.requestsPerSecond * (MEASURE_MS / 1000);
+    return {
+      ...report,
+      cpuUs: (cpuUs(front?.child.pid) - before) / requests,
+      clientCpuUs: (endedCpuUs() - clientBefore) / requests,
+    };
   } finally {
     for (const part of parts.toReversed()) await stop(part.child);
   }
@@ -81,6 +92,7 @@ export function httpMedians(all: readonly HttpFigures[]): HttpFigures {
     p50Us: of((figures) => figures.p50Us),
     p99Us: of((figures) => figures.p99Us),
     cpuUs: of((figures) => figures.cpuUs),
+    clientCpuUs: of((figures) => figures.clientCpuUs),
   };
 }
 
@@ -90,12 +102,24 @@ interface HttpReport {
   readonly p99Us: number;
 }
 
-async function loadHttp(url: string, ms: number): Promise<HttpReport> {
+async function loadHttp(url: string, ms: number, body: string | undefined): Promise<HttpReport> {
   const seconds = String(Math.max(1, Math.round(ms / 1000)));
   if (LOAD_TOOL === 'wrk') {
-    return readWrk(await run('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', url]));
+    const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', url];
+    if (body === undefined) return readWrk(await run('wrk', args));
+    return await inFolder(async (folder) => {
+      const script = join(folder, 'post.lua');
+      const lines = [
+        'wrk.method = "POST"',
+        'wrk.headers["Content-Type"] = "application/json"',
+        `wrk.body = [[${body}]]`,
+      ];
+      await writeFile(script, lines.join('\n'));
+      return readWrk(await run('wrk', ['-s', script, ...args]));
+    });
   }
-  const args = ['autocannon', '--json', '-c', String(CONNECTIONS), '-d', seconds, url];
+  const post = body === undefined ? [] : ['-m', 'POST', '-H', 'content-type=application/json', '-b', body];
+  const args = ['autocannon', '--json', '-c', String(CONNECTIONS), '-d', seconds, ...post, url];
   const report = JSON.parse(await run('npx', args));
   return {
     requestsPerSecond: report.requests.average,
