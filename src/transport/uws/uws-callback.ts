@@ -11,6 +11,9 @@ export class UwsCallback {
   /** The library keeps an app until the process ends, so there is one. */
   #app: UwsApp | undefined;
   #tasks: (() => void)[] = [];
+  #isAsking = false;
+  /** The request has come. */
+  #isHeard = false;
 
   constructor(uws: Uws) {
     this.#uws = uws;
@@ -18,27 +21,37 @@ export class UwsCallback {
 
   run(task: () => void): void {
     this.#tasks.push(task);
-    if (this.#tasks.length === 1) this.#ask();
+    if (!this.#isAsking) this.#ask();
   }
 
   #ask(): void {
+    this.#isAsking = true;
+    this.#isHeard = false;
     this.#app ??= this.#uws.App().any('/*', (response) => {
+      this.#isHeard = true;
       this.#runAll();
       response.end(undefined, true);
     });
     const { LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } = this.#uws;
     this.#app.listen('127.0.0.1', 0, LIBUS_LISTEN_EXCLUSIVE_PORT, (token) => {
-      if (!token) return this.#runAll();
+      if (!token) return this.#asked();
       const socket = connect(us_socket_local_port(token), '127.0.0.1');
-      // After the answer there is nothing left to run.
+      // The close event follows.
       socket.on('error', () => {});
       socket.on('close', () => {
         us_listen_socket_close(token);
-        this.#runAll();
+        this.#asked();
       });
       socket.resume();
       socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     });
+  }
+
+  #asked(): void {
+    this.#isAsking = false;
+    if (!this.#isHeard) this.#runAll();
+    // They came after the request.
+    if (this.#tasks.length > 0) this.#ask();
   }
 
   #runAll(): void {

@@ -11,6 +11,7 @@ import { START_NANO, spanRecord } from '../../../../support/telemetry/telemetry-
 const SINCE_MS = START_NANO / 1e6;
 const NOW_MS = SINCE_MS + 60_000;
 const ALL = 1_000;
+const COUNT = 60;
 
 type Span = Parameters<typeof spanRecord>[0];
 
@@ -28,15 +29,16 @@ const rounded = (groups: readonly SpanGroup[]) =>
 test('[CL30] counts, times, errors and parts of groups are those of all engines', () => {
   forEachSeed(50, (random) => {
     const engines = Array.from({ length: 3 }, (): Span[] => []);
-    for (let n = 0; n < 60; n++) {
-      const start = START_NANO + random.below(50_000) * 1e6 + n;
+    for (let n = 0; n < COUNT; n++) {
+      // No two end in one millisecond: of two such errors either may be the last.
+      const start = START_NANO + (random.below(800) * COUNT + n) * 1e6;
       const isError = random.below(4) === 0;
       engines[random.below(3)]?.push({
         trace_id: (n + 1).toString(16).padStart(32, '0'),
         span_id: (n + 1).toString(16).padStart(16, '0'),
         attributes: [['of', random.pick(['a', 'b', 'c'])]],
         start_time_unix_nano: start,
-        end_time_unix_nano: start + random.below(900) * 1e6,
+        end_time_unix_nano: start + random.below(15) * COUNT * 1e6,
         ...(isError && { status: 'error', status_description: `error ${n}` }),
       });
     }
