@@ -5,7 +5,7 @@ import { Reservations } from '../core/access/reservations.ts';
 import { CallTable } from '../core/calls/call-table.ts';
 import { CompactPayloads } from '../core/calls/compact-payloads.ts';
 import type { Balance } from '../core/calls/select-worker.ts';
-import { WaitingCalls } from '../core/calls/waiting-calls.ts';
+import { type SharedWaiting, WaitingCalls } from '../core/calls/waiting-calls.ts';
 import { Pressure } from '../core/limits/pressure.ts';
 import { ProcessCounts } from '../core/limits/process-counts.ts';
 import { Counters } from '../core/registry/counters.ts';
@@ -68,7 +68,7 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     ...{ home: undefined, ownPlaces: new Map() },
     ...{ whenOthersKnow: undefined, afterTurnOfOthers: undefined },
     ...{ unproven: new Map(), moves: new Set(), announceInheritance: undefined },
-    waiting: new WaitingCalls(settings.waiting),
+    waiting: new WaitingCalls(settings.waiting, waitingOf(counts)),
     placeFreed: servingFreedPlaces(() => context),
     moduleExecutor: new ModuleExecutor(),
     sessions: new Map(),
@@ -116,6 +116,10 @@ export function createContext({ settings, balance, ...options }: ContextOptions)
     isStopped: false,
   };
   return context;
+}
+
+function waitingOf(counts: ProcessCounts): SharedWaiting {
+  return { calls: counts.of('waiting calls'), bytes: counts.bytesOf('waiting calls') };
 }
 
 function unreadOf(counts: ProcessCounts): RouterContext['unread'] {

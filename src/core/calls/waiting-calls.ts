@@ -5,6 +5,7 @@
 //   - Calls of handlers leave before others: their callers hold places already.
 //   - One owner, a connection or a kind of work of the engine, has half of the places and bytes.
 
+import { NOT_SHARED, SharedBytes, type SharedCount } from '../limits/connection-counts.ts';
 import { type Due, DueQueue } from './due-queue.ts';
 import { FairLine } from './fair-line.ts';
 
@@ -23,6 +24,12 @@ export interface WaitingLimits {
   readonly bytesMax: number;
 }
 
+/** Calls that wait at all routers of the process together. */
+export interface SharedWaiting {
+  readonly calls: SharedCount;
+  readonly bytes: SharedBytes;
+}
+
 /** The calls of one function. */
 interface Lines<O, R> {
   readonly ofHandlers: FairLine<O, WaitingCall<O, R>>;
@@ -36,14 +43,17 @@ interface Share {
 
 export class WaitingCalls<O, R> {
   readonly #limits: WaitingLimits;
+  readonly #shared: SharedWaiting;
   readonly #lines = new Map<string, Lines<O, R>>();
   readonly #deadlines = new DueQueue<WaitingCall<O, R>>();
   readonly #shares = new Map<O, Share>();
   readonly #ofHandlers = new Set<WaitingCall<O, R>>();
   #bytes = 0;
 
-  constructor(limits: WaitingLimits) {
+  /** `shared`: those of all routers. */
+  constructor(limits: WaitingLimits, shared: SharedWaiting = { calls: NOT_SHARED, bytes: new SharedBytes() }) {
     this.#limits = limits;
+    this.#shared = shared;
   }
 
   get size(): number {
@@ -72,8 +82,10 @@ export class WaitingCalls<O, R> {
   fullLimit(owner: O, bytes: number): 'waiting_calls' | 'waiting_bytes' | undefined {
     const { callsMax, bytesMax } = this.#limits;
     const share = this.#shares.get(owner) ?? { calls: 0, bytes: 0 };
-    if (this.size >= callsMax || 2 * share.calls >= callsMax) return 'waiting_calls';
-    return this.#bytes + bytes > bytesMax || 2 * (share.bytes + bytes) > bytesMax ? 'waiting_bytes' : undefined;
+    const { calls: allCalls, bytes: allBytes } = this.#shared;
+    if (this.size + allCalls.elsewhere >= callsMax || 2 * share.calls >= callsMax) return 'waiting_calls';
+    const isFull = this.#bytes + allBytes.elsewhere + bytes > bytesMax || 2 * (share.bytes + bytes) > bytesMax;
+    return isFull ? 'waiting_bytes' : undefined;
   }
 
   add(call: Omit<WaitingCall<O, R>, 'heapIndex'>): void {
@@ -89,6 +101,7 @@ export class WaitingCalls<O, R> {
     share.calls++;
     share.bytes += bytes;
     this.#bytes += bytes;
+    this.#note();
   }
 
   /** Removes the next call of the function; the function goes to the end. */
@@ -132,10 +145,16 @@ export class WaitingCalls<O, R> {
     this.#deadlines.remove(call);
     this.#ofHandlers.delete(call);
     this.#bytes -= bytes;
+    this.#note();
     const share = this.#shares.get(owner);
     if (share === undefined) return;
     share.calls--;
     share.bytes -= bytes;
     if (share.calls === 0) this.#shares.delete(owner);
+  }
+
+  #note(): void {
+    this.#shared.calls.note(this.size);
+    this.#shared.bytes.note(this.#bytes);
   }
 }

@@ -7,13 +7,14 @@ import { ADDRESS_TABLE_BYTES, giveBackInSecond, SharedAddresses, takeInSecond } 
 
 const KINDS = [
   ...(['calls', 'restricted calls', 'channels', 'restricted channels'] as const),
-  ...(['http connections', 'http requests', 'stream connections'] as const),
+  ...(['http connections', 'http requests', 'waiting http requests', 'stream connections', 'waiting calls'] as const),
 ] as const;
 /** Counted in KiB. */
 const BYTES = [
   ...(['HTTP bodies', 'HTTP answers', 'unread of streams', 'unread of workers', 'unread of browsers'] as const),
   ...(['channels in memory', 'channels in files', 'restricted channels in memory'] as const),
   ...(['restricted channels in files', 'restricted payloads', 'most unread of a connection'] as const),
+  ...(['waiting calls'] as const),
 ] as const;
 const BYTES_AT = KINDS.length;
 const PORTS_AT = BYTES_AT + BYTES.length;

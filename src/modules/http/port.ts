@@ -68,7 +68,11 @@ export class HttpPort {
       router,
       clock,
       random,
-      concurrency: new ConcurrencyLimit(config.concurrency_request_limit, processCounts.of('http requests')),
+      concurrency: new ConcurrencyLimit(
+        config.concurrency_request_limit,
+        processCounts.of('http requests'),
+        processCounts.of('waiting http requests'),
+      ),
       restrictedConcurrency: new ConcurrencyLimit(restrictedLimitOf(config)),
       bodyBudget: new ByteBudget(settings.http.bodyBuffersBytesMax, processCounts.bytesOf('HTTP bodies')),
       openRequests: new OpenRequests(router.channels.home ?? random.uuid()),

@@ -104,7 +104,8 @@ describe.skipIf(NO_NATS_SERVER)('a trigger of a restricted connection', () => {
     expect(called.toSorted()).toEqual(['open::hear', 'page::mine']);
     trusted.registerFunction('page::mine', () => void called.push('taken'));
     await waitFor('the trusted worker has it, as the engine of the page knows', async () => {
-      await near.trigger('page::mine', {});
+      // While the name changes hands, no engine may have it for a moment.
+      await near.trigger('page::mine', {}).catch(() => {});
       return called.at(-1) === 'taken';
     });
     called.length = 0;

@@ -19,6 +19,7 @@ const WAIT_MS_MAX = 5_000;
 
 export class ConcurrencyLimit {
   readonly #shared: SharedCount;
+  readonly #sharedWaiting: SharedCount;
   #limit = 1;
   #running = 0;
   #freed = 0;
@@ -26,9 +27,10 @@ export class ConcurrencyLimit {
   /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
-  /** `shared`: the requests that all routers handle. */
-  constructor(limit: number, shared = NOT_SHARED) {
+  /** `shared`: the requests that all routers handle. `sharedWaiting`: those that wait for a turn. */
+  constructor(limit: number, shared = NOT_SHARED, sharedWaiting = NOT_SHARED) {
     this.#shared = shared;
+    this.#sharedWaiting = sharedWaiting;
     this.setLimit(limit);
   }
 
@@ -52,10 +54,16 @@ export class ConcurrencyLimit {
 
   /** Waits for a turn. Returns a function that stops waiting; `undefined`: too many wait already. */
   wait(waiter: Waiter, nowMs: number): (() => void) | undefined {
-    if (this.#waiting.size >= this.#limit) return undefined;
+    if (this.#waiting.size + this.#sharedWaiting.elsewhere >= this.#limit) return undefined;
     const waiting = { waiter, sinceMs: nowMs };
     this.#waiting.add(waiting);
-    return () => void this.#waiting.delete(waiting);
+    this.#sharedWaiting.note(this.#waiting.size);
+    return () => this.#waitsNoMore(waiting);
+  }
+
+  #waitsNoMore(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    this.#sharedWaiting.note(this.#waiting.size);
   }
 
   /** Ends a turn; the request that waited longest gets the next one. */
@@ -86,7 +94,7 @@ export class ConcurrencyLimit {
   }
 
   #admit(next: Waiting): void {
-    this.#waiting.delete(next);
+    this.#waitsNoMore(next);
     next.waiter.admitted();
   }
 
@@ -95,7 +103,7 @@ export class ConcurrencyLimit {
     this.#admitWaiting();
     for (const waiting of [...this.#waiting]) {
       if (nowMs - waiting.sinceMs < WAIT_MS_MAX) return;
-      this.#waiting.delete(waiting);
+      this.#waitsNoMore(waiting);
       waiting.waiter.expired();
     }
   }

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { CallTable } from '../../../../src/core/calls/call-table.ts';
 import type { Executor } from '../../../../src/core/calls/select-worker.ts';
+import { WaitingCalls } from '../../../../src/core/calls/waiting-calls.ts';
 import { ByteBudget } from '../../../../src/core/limits/byte-budget.ts';
 import { ConnectionLimit } from '../../../../src/core/limits/connection-limits.ts';
 import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
 import { UnreadAnswers } from '../../../../src/core/limits/unread-answers.ts';
+import { ConcurrencyLimit } from '../../../../src/modules/http/requests/concurrency-limit.ts';
 
 const KIB = 1024;
 
@@ -90,6 +92,38 @@ test('a call that is passed on to another router counts once', () => {
   if (run !== undefined) there?.settle(run);
   if (passedOn !== undefined) here?.settle(passedOn);
   expect([here?.processCount, there?.processCount]).toEqual([0, 0]);
+});
+
+test('places to wait for a turn of a request are those of all routers', () => {
+  const [one, other] = countsOfRouters().map(
+    (counts) => new ConcurrencyLimit(2, counts.of('http requests'), counts.of('waiting http requests')),
+  );
+  const waiter = { admitted: () => {}, expired: () => {} };
+  expect([one?.tryEnter(), other?.tryEnter(), one?.tryEnter()]).toEqual([true, true, false]);
+  const leave = one?.wait(waiter, 0);
+  expect(other?.wait(waiter, 0)).toBeDefined();
+  expect([one?.wait(waiter, 0), other?.wait(waiter, 0)]).toEqual([undefined, undefined]);
+  leave?.();
+  expect(other?.wait(waiter, 0)).toBeDefined();
+});
+
+test('calls that wait for a worker have one limit on all routers, and their bytes, too', () => {
+  const limits = { callsMax: 4, bytesMax: 100 * KIB };
+  const [one, other] = countsOfRouters().map(
+    (counts) =>
+      new WaitingCalls<string, string>(limits, {
+        calls: counts.of('waiting calls'),
+        bytes: counts.bytesOf('waiting calls'),
+      }),
+  );
+  const call = { functionId: 'f', isOfHandler: false, dueMs: 0, sinceMs: 0, request: 'r' };
+  for (const owner of ['a', 'b']) one?.add({ ...call, owner, bytes: 30 * KIB });
+  expect(other?.fullLimit('c', 50 * KIB)).toBe('waiting_bytes');
+  expect(other?.fullLimit('c', 40 * KIB)).toBeUndefined();
+  for (const owner of ['c', 'd']) other?.add({ ...call, owner, bytes: KIB });
+  expect([one?.fullLimit('e', 1), other?.fullLimit('e', 1)]).toEqual(['waiting_calls', 'waiting_calls']);
+  one?.take('f');
+  expect(other?.fullLimit('e', 1)).toBeUndefined();
 });
 
 test('bytes that one router has taken are not left for another', () => {
