@@ -55,8 +55,11 @@ interface RunningModule extends Omit<ListedModule, 'config'> {
 export interface ModulesElsewhere {
   /** The answer of those of all routers to the new configuration. */
   reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration>;
-  /** Starts the same modules on all of them. Rejects if one cannot, and then none has them. */
-  add(modules: readonly AddedModule[]): Promise<void>;
+  /**
+   * Starts the same modules on all of them. Rejects if one cannot, and then none has them. `countBefore`: how many of
+   * that name run already.
+   */
+  add(modules: readonly AddedModule[], countBefore: (name: string) => number): Promise<void>;
   remove(key: ModuleKey): void;
   /** Resolves when they have done what they were asked to. */
   flush(): Promise<void>;
@@ -187,7 +190,10 @@ export class ModuleSet {
     const added: RunningModule[] = [];
     try {
       for (const entry of listed) added.push(await this.#addOne(entry, context));
-      await this.others?.add(added.map((running) => ({ ...running, listeners: running.module.listeners() })));
+      await this.others?.add(
+        added.map((running) => ({ ...running, listeners: running.module.listeners() })),
+        (name) => this.#running.filter((running) => running.name === name).length,
+      );
     } catch (error) {
       for (const running of added.reverse()) await this.#end(running);
       throw startFailureOf(error);

@@ -69,14 +69,11 @@ export class RouterThreads {
   readonly #threads: RouterThread[];
   /** The first router as a member of a cluster. */
   readonly ofProcess: RoutersOfProcess;
-  /** The modules that they have, too. */
-  readonly #running: ModuleKey[];
   readonly #closed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
   constructor(options: RouterThreadsOptions) {
     this.#options = options;
-    const { config, context, threads, fail } = options;
-    this.#running = modulesOfRouters(config);
+    const { context, threads, fail } = options;
     const ids = Array.from({ length: threads }, () => context.random.key());
     const [homeId = ''] = ids;
     const lines = linesBetween(ids);
@@ -116,10 +113,10 @@ export class RouterThreads {
   }
 
   /** The first router has started these: the others listen where it does, or none of them. */
-  async add(modules: readonly AddedModule[]): Promise<void> {
+  async add(modules: readonly AddedModule[], countBefore: (name: string) => number): Promise<void> {
     const added = modulesOfRouters({ modules }).map((module) => ({
       ...module,
-      nth: this.#countOf(module) + module.nth,
+      nth: countBefore(module.name) + module.nth,
     }));
     if (added.length === 0) return;
     const ports = portsOf(
@@ -129,7 +126,6 @@ export class RouterThreads {
     const portsOfWorkers = added.filter(({ port }) => port === 'workers' || port === 'browsers').length;
     const portsBefore = this.#options.processCounts.portCount - portsOfWorkers;
     const reasons = await Promise.all(this.#threads.map((thread) => thread.add(added, ports, portsBefore)));
-    this.#running.push(...added);
     const reason = reasons.find((one) => one !== undefined);
     if (reason === undefined) return;
     for (const key of added.toReversed()) this.remove(key);
@@ -137,14 +133,7 @@ export class RouterThreads {
   }
 
   remove(key: ModuleKey): void {
-    // Only how many there are of each name counts.
-    const at = this.#running.findLastIndex(({ name }) => name === key.name);
-    if (at !== -1) this.#running.splice(at, 1);
     for (const thread of this.#threads) thread.remove(key);
-  }
-
-  #countOf({ name }: ModuleKey): number {
-    return this.#running.filter((running) => running.name === name).length;
   }
 
   /** Resolves when everything that they have observed has come. */

@@ -56,7 +56,7 @@ export async function startFurtherRouters({ taps, logger, ...parts }: FurtherPar
       }
     },
     reconfigure: (key, config) => further.reconfigure(key, config),
-    add: (modules) => further.add(modules),
+    add: (modules, countBefore) => further.add(modules, countBefore),
     remove: (key) => further.remove(key),
     flush: () => further.flush(),
     beginDrain: (timeoutMs) => further.beginDrain(timeoutMs),

@@ -85,7 +85,8 @@ function checkBuffers(context: RouterContext): void {
   const kept = Math.min(restricted, limit / 2);
   // Each router closes its share.
   const excess = (restricted - kept) * (own.restricted / restricted);
-  if (excess > 0) closeLargest(context, ({ access }) => access !== undefined, excess);
+  // What is left counts at the next check: callers of those that are closed are sent errors now.
+  if (excess > 0) return closeLargest(context, ({ access }) => access !== undefined, excess);
   if (trusted + kept > limit && isMost) closeLargest(context, () => true, 1);
 }
 

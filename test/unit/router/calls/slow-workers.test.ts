@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ProcessCounts } from '../../../../src/core/limits/process-counts.ts';
 import { EngineInMemory } from '../../../support/engine/engine-in-memory.ts';
+import { OWN_SDK, openRestricted } from '../../../support/engine/restricted-port.ts';
 
 const KIB = 1024;
 const LIMITS = { outboundBufferBytes: 16 * KIB, outboundCloseBytes: 32 * KIB };
@@ -138,6 +139,27 @@ describe('the buffers of the whole process', () => {
       [true, false],
       [true, true],
     ]);
+  });
+
+  test('[guarantees 4] [RO12] A connection that has read everything is never closed', async () => {
+    const first = ProcessCounts.ofRouters(2, 7);
+    const settings = { outboundBytesMax: 100 * KIB };
+    const { engine, auth, backend, browser } = await openRestricted({ memory: { settings, counts: first } });
+    const page = await browser(undefined, OWN_SDK);
+    page.register('page');
+    page.socket.stopReading();
+    backend.invoke('page', 'x'.repeat(60 * KIB));
+    const other = new EngineInMemory({ settings, counts: new ProcessCounts(first.shared, 1) });
+    const caller = other.connect();
+    for (const id of ['f', 'g']) {
+      const worker = other.connect();
+      worker.register(id);
+      worker.socket.stopReading();
+      caller.invoke(id, 'x'.repeat(45 * KIB));
+    }
+    for (let turn = 0; turn < 8; turn++) for (const router of [other, engine]) router.advance(250);
+    expect(page.socket.isOpen).toBe(false);
+    expect([auth, backend, caller].map(({ socket }) => socket.isOpen)).toEqual([true, true, true]);
   });
 
   test('[guarantees 4] Below the limit no connection is closed', () => {
