@@ -6,30 +6,43 @@ import type { Store } from '../store/thread/contract.ts';
 const MAY_GO_AROUND = 0;
 const MUST_PASS_ON = 1;
 
-export class SharedState {
+/** State that is kept on this machine, while its module runs. */
+export class KeptState {
+  readonly store: Store;
   /** Shared with the threads: see `mustPassOn`. */
   readonly flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(MUST_PASS_ON);
-  #store: Store | undefined;
   #hasEnded = false;
 
-  /** `undefined`: state is not on this machine, or there is none. */
-  get store(): Store | undefined {
-    return this.#store;
-  }
-
-  offer(store: Store): void {
-    this.#store = store;
+  constructor(store: Store) {
+    this.store = store;
   }
 
   note(isListening: boolean): void {
-    const passes = isListening || this.#store === undefined || this.#hasEnded;
-    Atomics.store(this.flag, 0, passes ? MUST_PASS_ON : MAY_GO_AROUND);
+    Atomics.store(this.flag, 0, isListening || this.#hasEnded ? MUST_PASS_ON : MAY_GO_AROUND);
   }
 
-  /** The module has stopped. The threads do not learn of another store. */
+  /** The module has stopped. */
   end(): void {
     this.#hasEnded = true;
     this.note(true);
+  }
+}
+
+export class SharedState {
+  #kept: KeptState | undefined;
+  /** Called when a module that keeps state on this machine has started. */
+  started = (): void => {};
+
+  /** `undefined`: state is not on this machine, or there is none. */
+  get kept(): KeptState | undefined {
+    return this.#kept;
+  }
+
+  share(store: Store): KeptState {
+    const kept = new KeptState(store);
+    this.#kept = kept;
+    this.started();
+    return kept;
   }
 }
 

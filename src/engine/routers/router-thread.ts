@@ -23,9 +23,8 @@ import type { EngineModule, ModuleContext, Reconfiguration, RunningConfiguration
 import { PassedHttp } from '../../modules/passed-http.ts';
 import { plugIn, unplug } from '../../modules/plug-in.ts';
 import { ReservedPaths } from '../../modules/reserved-paths.ts';
-import { mustPassOn, SharedState } from '../../modules/shared-state.ts';
+import { SharedState } from '../../modules/shared-state.ts';
 import { SharedStreams } from '../../modules/shared-streams.ts';
-import { NOT_HEARD, stateFunctions } from '../../modules/state/functions.ts';
 import { HomeStreams } from '../../modules/stream/outlets/home-streams.ts';
 import { Taps } from '../../modules/taps.ts';
 import { LargeFrames } from '../../router/calls/large-frames.ts';
@@ -35,8 +34,6 @@ import { Router } from '../../router/router.ts';
 import { startHousekeeping, startPressureWatch } from '../../router/session/housekeeping.ts';
 import { StoreRegistry } from '../../store/directory/registry.ts';
 import { answerUpdate } from '../../store/redis/evaluate-update.ts';
-import { StoreClient } from '../../store/thread/client.ts';
-import { PortWorker } from '../../store/thread/port-worker.ts';
 import { selectTransport } from '../../transport/select-transport.ts';
 import { FlushQueue } from '../../transport/send-queue.ts';
 import { ListenError } from '../../transport/transport.ts';
@@ -46,13 +43,8 @@ import { drainRouter } from '../drain.ts';
 import { joinCluster } from '../join-cluster.ts';
 import { moduleSettings } from '../settings-of-parts.ts';
 import type { RouterModule } from './modules-of-routers.ts';
-import type {
-  FiredTrigger,
-  FromRouterThread,
-  RouterThreadData,
-  StateAccess,
-  ToRouterThread,
-} from './thread-messages.ts';
+import { OwnState } from './own-state.ts';
+import type { FiredTrigger, FromRouterThread, RouterThreadData, ToRouterThread } from './thread-messages.ts';
 import { observabilityOf } from './thread-observability.ts';
 import { collectorFor, ThreadTelemetry } from './thread-telemetry.ts';
 
@@ -90,7 +82,7 @@ class RouterOnThread {
   readonly #passOn: PassOn;
   readonly #streams = new HomeStreams((message) => say({ kind: 'streams', message }));
   #modules: OwnModule[] = [];
-  #stateStore: StoreClient | undefined;
+  readonly #state: OwnState;
   #cluster: Cluster | undefined;
   /** By the number of the question. */
   readonly #prepared = new Map<number, () => void>();
@@ -149,12 +141,14 @@ class RouterOnThread {
     plugIn(context, observability.declaration.name, ownObservability);
     plugIn(context, 'svc-engine-functions', this.#withoutStart(engineModule.create(this.#moduleContext, {})));
     startHousekeeping(context);
-    if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => this.#stateStore?.waitingCommands ?? 0);
+    if (!data.isAtEase) startPressureWatch(context, startLoadGauge(), () => this.#state.waitingCommands);
     clock.every(COUNTS_INTERVAL_MS, () => this.#count());
     const fail = (reason: string): never => {
       throw new Error(reason);
     };
     this.#mesh = new RouterMesh({ context, lines, ownId, homeId, order, fail });
+    this.#state = new OwnState(context, (reason) => say({ kind: 'store failed', reason }));
+    this.#mesh.runsItself(this.#state.functions, () => this.#state.isHeard);
     void this.#mesh.ready.then(() => say({ kind: 'ready' }));
   }
 
@@ -162,9 +156,10 @@ class RouterOnThread {
     switch (message.kind) {
       case 'listen':
         this.#context.quietTraces.adopt(message.markKey);
-        if (message.state !== undefined) this.#stateStore = this.#openState(message.state);
         void this.#listen(message.ports);
         return;
+      case 'state':
+        return this.#state.open(message.state);
       case 'drain':
         void this.#drain(message.timeoutMs);
         return;
@@ -234,18 +229,6 @@ class RouterOnThread {
       // The first router then removes them from all.
       say({ kind: 'answered', number, reason: messageOf(error) });
     }
-  }
-
-  /** Changes with a listener are made by the first router: it fires the triggers in the order of the changes. */
-  #openState({ port, name, flag }: StateAccess): StoreClient {
-    const { clock, logger, counters, triggers } = this.#context;
-    const worker = new PortWorker(port);
-    const onFailure = (reason: string): void => say({ kind: 'store failed', reason });
-    const store = new StoreClient({ name, worker, clock, logger, counters, onFailure });
-    // A trigger of this router may be on its way to the first one.
-    const isHeard = (): boolean => mustPassOn(flag) || triggers.bindingsOf('state').size > 0;
-    this.#mesh.runsItself(stateFunctions(store, NOT_HEARD), isHeard);
-    return store;
   }
 
   async #reconfigure(number: number, key: ModuleKey, config: unknown): Promise<void> {

@@ -94,15 +94,22 @@ export class RouterThreads {
     await Promise.all(this.#threads.map((thread) => thread.ready));
     const { key: markKey } = this.#options.context.quietTraces;
     const ports = portsOf(modulesOfRouters(this.#options.config), listeners());
-    await Promise.all(this.#threads.map(async (thread) => thread.listen(ports, markKey, await this.#stateAccess())));
+    const { sharedState, fail } = this.#options;
+    await this.#shareState();
+    sharedState.started = () => {
+      this.#shareState().catch((error: unknown) => fail(`A router thread cannot reach the store: ${String(error)}`));
+    };
+    await Promise.all(this.#threads.map((thread) => thread.listen(ports, markKey)));
   }
 
-  /** A port for each router. */
-  async #stateAccess(): Promise<StateAccess | undefined> {
+  /** Each gets a port of its own. */
+  async #shareState(): Promise<void> {
     const { stores, sharedState } = this.#options;
-    const { store, flag } = sharedState;
-    if (store === undefined) return undefined;
-    return { port: await stores.portTo(store), name: store.details.file_path ?? MEMORY, flag };
+    const { kept } = sharedState;
+    if (kept === undefined) return;
+    const { store, flag } = kept;
+    const name = store.details.file_path ?? MEMORY;
+    for (const thread of this.#threads) thread.openState({ port: await stores.portTo(store), name, flag });
   }
 
   /** Whether all can use the other settings of a module. */
@@ -240,9 +247,13 @@ class RouterThread {
     this.#worker.on('exit', (code) => this.#failed(`Router thread ${index} ended with code ${code}`));
   }
 
-  listen(ports: readonly number[], markKey: string, state: StateAccess | undefined): Promise<void> {
-    this.#say({ kind: 'listen', ports, markKey, state }, state === undefined ? [] : [state.port]);
+  listen(ports: readonly number[], markKey: string): Promise<void> {
+    this.#say({ kind: 'listen', ports, markKey });
     return this.#answer('listening');
+  }
+
+  openState(state: StateAccess): void {
+    this.#say({ kind: 'state', state }, [state.port]);
   }
 
   async reconfigure(key: ModuleKey, config: unknown): Promise<Reconfiguration> {

@@ -41,8 +41,9 @@ export type ToRouterThread =
       readonly ports: readonly number[];
       /** Marks of traces that a log trigger caused. */
       readonly markKey: string;
-      readonly state: StateAccess | undefined;
     }
+  /** The state module has started. */
+  | { readonly kind: 'state'; readonly state: StateAccess }
   /** A batch was taken. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'http'; readonly message: FromFirstRouter }

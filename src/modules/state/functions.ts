@@ -32,7 +32,7 @@ export const NOT_HEARD: StateListeners = { isListening: false, traceOf: () => un
 
 const QUIET: RunOptions = { wantsEvents: false };
 
-export function stateFunctions(store: Store, listeners: StateListeners): readonly RawBuiltinDefinition[] {
+export function stateFunctions(store: Pick<Store, 'run'>, listeners: StateListeners): readonly RawBuiltinDefinition[] {
   return Object.entries(DESCRIPTIONS).map(([id, description]) => ({
     id,
     description,

@@ -5,6 +5,7 @@
 import { ChangeJobs } from '../change-jobs.ts';
 import { chooseStore } from '../chosen-store.ts';
 import { defineModule, HOLDS_NOTHING } from '../module.ts';
+import type { KeptState } from '../shared-state.ts';
 import { bridgeAdapter, kvAdapter, redisAdapter, stateDeclaration } from './config.ts';
 import { type StateListeners, stateFunctions } from './functions.ts';
 import { GROUP_FIELDS, StateTriggers } from './triggers.ts';
@@ -31,9 +32,9 @@ export const stateModule = defineModule({
     const changes = { owner: 'state', store, outbox, groupFields: GROUP_FIELDS };
     const jobs = new ChangeJobs({ ...changes, router, clock, logger });
     const { state: tap } = context.taps;
-    const { sharedState } = context;
-    const share = (): void => sharedState.note(listeners.isListening);
-    const triggers = new StateTriggers(router, jobs, config.triggers_enabled, share);
+    let kept: KeptState | undefined;
+    const noteListeners = (): void => kept?.note(listeners.isListening);
+    const triggers = new StateTriggers(router, jobs, config.triggers_enabled, noteListeners);
     const listeners: StateListeners = {
       get isListening() {
         return triggers.isListening || tap.isWatched;
@@ -44,8 +45,7 @@ export const stateModule = defineModule({
         tap.publish(event);
       },
     };
-    if (isOfThisMachine) sharedState.offer(store);
-    tap.watchersChanged = share;
+    tap.watchersChanged = noteListeners;
     return {
       ...HOLDS_NOTHING,
       functions: stateFunctions(store, listeners),
@@ -53,10 +53,11 @@ export const stateModule = defineModule({
       async start() {
         await start();
         jobs.start();
-        share();
+        if (isOfThisMachine) kept = context.sharedState.share(store);
+        noteListeners();
       },
       stop() {
-        sharedState.end();
+        kept?.end();
         jobs.stop();
         stop();
       },

@@ -2,6 +2,7 @@
 
 import { ANONYMOUS, type Grant } from '../../core/access/access.ts';
 import { originOffence, type RequestOrigin } from '../../core/access/origin.ts';
+import { CLOSE_CODES } from '../../protocol/frames/close-codes.ts';
 import { SUBPROTOCOL_CHANNEL, SUBPROTOCOLS } from '../../protocol/frames/subprotocols.ts';
 import type { Guard } from '../../router/restricted/guard.ts';
 import type {
@@ -57,6 +58,8 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   #rules: AdmissionRules;
   readonly #policy: PortPolicy;
   #authFunction: AuthFunction | undefined;
+  /** Connections of all kinds. */
+  readonly #sockets = new Set<PeerSocket>();
   /** Only for ports for browsers: other connections are not checked again. */
   readonly #open: OpenConnections | undefined;
   /** Open worker connections by address; their telemetry sockets come without credentials. */
@@ -154,6 +157,8 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
   stop(): void {
     this.#telemetry.stop();
     this.#stopAdmission?.();
+    // An engine that ends has closed them. These are of a port that a reload removes.
+    for (const socket of [...this.#sockets]) socket.close(CLOSE_CODES.goingAway, 'the engine closes this port');
     this.#listening.close();
     this.#policy.close();
   }
@@ -225,12 +230,14 @@ class WorkerPort implements EngineModule<WorkerManagerConfig> {
     const guard = isWorker ? this.#policy.forConnection(grant, this.#context.clock.monotonicMs()) : undefined;
     const events = this.#eventsFor(socket, request, client, guard);
     const connection = { socket, guard, site, isAuthenticated: target === undefined };
+    this.#sockets.add(socket);
     this.#open?.add(connection);
     // The rules changed between the verdict and now.
     if (rules !== this.#rules) this.#open?.end([connection]);
     return {
       ...events,
       closed: (code, isOverlong) => {
+        this.#sockets.delete(socket);
         this.#open?.remove(socket);
         this.#admission.leave(client.address);
         events.closed(code, isOverlong);

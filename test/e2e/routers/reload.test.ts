@@ -82,6 +82,31 @@ test('[RO12] [RO16] a stream port that a reload adds serves clients on every rou
   worker.close();
 });
 
+test('[RO12] [RO15] state that a reload adds is one on every router, and a removed one is found on none', async () => {
+  await using engine = await openEngine();
+  using folder = new TemporaryFolder();
+  const workers = await onManyConnections(() => RawWorker.connect(engine.url));
+  const ofAll = (functionId: string, data: object) =>
+    Promise.all(workers.map((worker) => worker.call(functionId, { scope: 's', key: 'k', ...data })));
+  const ops = [{ type: 'increment', path: 'n', by: 1 }];
+  // The second place is new, the third one has been used before.
+  for (const [place, first] of [
+    ['one', 0],
+    ['two', 0],
+    ['one', CONNECTIONS],
+  ] as const) {
+    const store = `adapter: {name: kv, config: {store_method: file_based, file_path: ${join(folder.path, place)}}}`;
+    expect(await engine.reload(`name: svc-state, config: {${store}}`)).toMatchObject({ ok: true });
+    await ofAll('state::update', { ops });
+    const read = await ofAll('state::get', {});
+    expect(read.map(({ result }) => result)).toEqual(workers.map(() => ({ n: first + CONNECTIONS })));
+    expect(await engine.reload()).toMatchObject({ ok: true });
+    const refused = await ofAll('state::get', {});
+    expect(refused.map(({ error }) => error)).toMatchObject(workers.map(() => ({ code: 'function_not_found' })));
+  }
+  for (const worker of workers) worker.close();
+});
+
 test('[RO12] a port of workers that a reload adds takes connections on every router', async () => {
   await using engine = await openEngine();
   const [port, another] = [await freePort(), await freePort()];
@@ -98,7 +123,8 @@ test('[RO12] a port of workers that a reload adds takes connections on every rou
   const answers = await Promise.all(pages.map((page, at) => page.call(`f::${at}`)));
   expect(answers.map(({ result }) => result)).toEqual(workers.map((_, at) => at));
   expect(await engine.reload(entry)).toMatchObject({ ok: true });
-  await Promise.all(pages.map((page) => page.closed));
+  for (const page of pages)
+    expect(await page.closed).toMatchObject({ code: 1001, reason: 'the engine closes this port' });
   const later = await Promise.all(workers.map((worker, at) => worker.call(`f::${(at + 1) % CONNECTIONS}`)));
   expect(later.map(({ result }) => result)).toEqual(workers.map((_, at) => (at + 1) % CONNECTIONS));
   for (const worker of workers) worker.close();
