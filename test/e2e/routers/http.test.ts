@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ask, askJson, type HttpEngine, startHttpEngine } from '../../support/clients/http-engine.ts';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
-import { listenersOn } from '../../support/engine/listeners-on.ts';
+import { listenersOn } from '../../support/engine/sockets-on.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { consoleCall, consoleReply, LiveClient } from '../../support/telemetry/console-engine.ts';

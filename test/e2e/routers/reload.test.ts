@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { RawWorker } from '../../support/clients/raw-worker.ts';
 import { StreamClient } from '../../support/clients/stream-client.ts';
 import { EngineProcess } from '../../support/engine/engine-process.ts';
-import { listenersOn } from '../../support/engine/listeners-on.ts';
+import { listenersOn } from '../../support/engine/sockets-on.ts';
 import { TemporaryFolder } from '../../support/engine/temporary-folder.ts';
 import { startTestEngine } from '../../support/engine/test-engine.ts';
 import { freePort } from '../../support/free-port.ts';
