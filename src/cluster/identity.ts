@@ -209,7 +209,7 @@ export class Identity {
   #report(what: 'joined' | 'left', engine: RemoteEngine, { address }: EngineFacts): void {
     const { context, routers } = this.#options;
     if (engine.isFurther || routers?.isFurther === true) return;
-    context.logger.info(`An engine has ${what} the cluster`, { engine: engine.id, address });
+    context.logger.info(`An engine has ${what} the cluster`, { engine: engine.id, ...(address !== '' && { address }) });
   }
 
   /** The id of a process is that of its first router. */

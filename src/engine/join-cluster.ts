@@ -1,7 +1,9 @@
 // How the engine becomes one of several that act as one, where the configuration names `cluster`.
 
+import { networkInterfaces } from 'node:os';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { RoutersOfProcess } from '../cluster/identity.ts';
+import { reachableAddress } from '../cluster/reachable-address.ts';
 import { natsOf } from '../config/cluster-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { SharedConfiguration } from '../core/cluster/shared-configuration.ts';
@@ -42,7 +44,7 @@ export function beginMoves(cluster: Cluster | undefined, { functions }: RouterCo
   };
 }
 
-/** Starts the modules, and reports the first address that they listen on to the other engines. */
+/** Starts the modules, and reports the address of their port for workers to the other engines. */
 export async function startInCluster(
   cluster: Cluster | undefined,
   modules: ModuleSet,
@@ -54,6 +56,7 @@ export async function startInCluster(
     await cluster?.close();
     throw error;
   }
-  const [first] = modules.listeners();
-  if (first !== undefined) cluster?.announceAddress(first.address);
+  const listeners = modules.listeners();
+  const first = listeners.find(({ name }) => name === 'workers') ?? listeners[0];
+  if (first !== undefined) cluster?.announceAddress(reachableAddress(first.address, networkInterfaces()));
 }
