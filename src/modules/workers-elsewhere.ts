@@ -1,5 +1,6 @@
 // Workers of the other engines of a cluster, as `engine::workers::list` and `::info` of these engines show them.
 
+import { Refusal } from '../core/calls/refusal.ts';
 import { isWorkersAnswer } from '../generated/cluster-values.ts';
 import { rawJson } from '../protocol/json/byte-string.ts';
 import { Payload } from '../protocol/payload/payload.ts';
@@ -40,19 +41,32 @@ function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
 }
 
 /**
- * What the engine of that worker answers: nothing if none has it. `undefined`: there are no other engines, or the
+ * What the engine of that worker answers: nothing if none has it. Rejects if one that may have it does not answer.
+ * `undefined`: there are no other engines, or the
  * caller may not see every worker.
  */
 export function infoElsewhere(
   router: Port,
-  payload: { readonly worker_id?: string | null },
+  payload: { readonly worker_id?: string | null; readonly name?: string | null },
   { rights, isRelayed, callerWorkerId }: Pick<BuiltinCall, 'rights' | 'isRelayed' | 'callerWorkerId'>,
 ): Promise<object | undefined> | undefined {
   const maySee = rights === undefined || (callerWorkerId !== undefined && payload.worker_id === callerWorkerId);
   if (!maySee || isRelayed === true) return undefined;
-  return router.others.askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))?.then(({ parts: [part] }) => {
-    const answer = part && parseAnswer(part.json);
-    if (typeof answer !== 'object' || answer === null) return undefined;
-    return part === undefined || part.isRouter ? answer : { ...answer, engine: part.engine };
-  });
+  return router.others
+    .askRouters(WORKERS_INFO, Payload.ofText(rawJson(payload)))
+    ?.then(({ parts: [part], missing }) => {
+      const answer = part && parseAnswer(part.json);
+      if (typeof answer !== 'object' || answer === null) {
+        assertAllAnswered(payload.worker_id ?? payload.name ?? '', missing);
+        return undefined;
+      }
+      return part === undefined || part.isRouter ? answer : { ...answer, engine: part.engine };
+    });
+}
+
+/** Throws if an engine that may have the worker has not answered. */
+export function assertAllAnswered(worker: string, missing: AnswersOfEngines['missing']): void {
+  if (missing.length === 0) return;
+  const engines = missing.map(({ engine, reason }) => `engine ${engine} has not answered (${reason})`).join(', ');
+  throw new Refusal('ENGINE_UNREACHABLE', `Whether worker ${worker} is connected is not known: ${engines}`);
 }

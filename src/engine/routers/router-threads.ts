@@ -109,7 +109,12 @@ export class RouterThreads {
     if (kept === undefined) return;
     const { store, flag } = kept;
     const name = store.details.file_path ?? MEMORY;
-    for (const thread of this.#threads) thread.openState({ port: await stores.portTo(store), name, flag });
+    for (const thread of this.#threads) {
+      const port = await stores.portTo(store);
+      // A reload may have started the module once more.
+      if (sharedState.kept !== kept) return port.close();
+      thread.openState({ port, name, flag });
+    }
   }
 
   /** Whether all can use the other settings of a module. */

@@ -20,6 +20,7 @@ import { hiddenRefusal, mayBeShown } from '../../router/restricted/reach.ts';
 import type { Session } from '../../router/session/session.ts';
 import type { ModuleContext } from '../module.ts';
 import {
+  assertAllAnswered,
   infoElsewhere,
   WORKERS_INFO,
   WORKERS_LIST,
@@ -138,7 +139,9 @@ export function workersRevoke({ router }: ModuleContext): BuiltinDefinition {
       if (asked === undefined) throw unknown;
       return asked.then(({ parts, missing }) => {
         if (parts.length > 0) return revoked;
-        throw missing.some(({ reason }) => reason.startsWith('INVALID_ARGUMENTS')) ? trustedRefusal(workerId) : unknown;
+        if (missing.some(({ reason }) => reason.startsWith('INVALID_ARGUMENTS'))) throw trustedRefusal(workerId);
+        assertAllAnswered(workerId, missing);
+        throw unknown;
       });
     },
   };

@@ -55,6 +55,20 @@ describe.skipIf(NO_NATS_SERVER)('an engine that is killed', () => {
     expect((await statusOf(caller)).engines).toHaveLength(1);
   });
 
+  test('[CL30] while it is silent, a worker that no other engine has is not said to be missing', async () => {
+    await using two = await startTwo();
+    const [one, other] = two.engines;
+    const caller = connect(one.url);
+    await waitForEngines(caller, 1);
+    const ask = (id: string) => codeOf(caller.trigger(id, { worker_id: 'w-unknown' }));
+    expect(await ask('engine::workers::revoke')).toBe('NOT_FOUND');
+    expect(await ask('engine::workers::info')).toBe('NOT_FOUND');
+    other.kill('SIGSTOP');
+    const codes = await Promise.all(['engine::workers::revoke', 'engine::workers::info'].map(ask));
+    other.kill('SIGCONT');
+    expect(codes).toEqual(['ENGINE_UNREACHABLE', 'ENGINE_UNREACHABLE']);
+  });
+
   test('[CL3] one that stops says goodbye: its functions are gone without waiting for its silence', async () => {
     await using two = await startTwo();
     const [one, other] = two.engines;
