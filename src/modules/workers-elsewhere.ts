@@ -42,8 +42,7 @@ function readWorkers(answers: AnswersOfEngines): WorkersElsewhere {
 
 /**
  * What the engine of that worker answers: nothing if none has it. Rejects if one that may have it does not answer.
- * `undefined`: there are no other engines, or the
- * caller may not see every worker.
+ * `undefined`: there are no other engines, or the caller may not see every worker.
  */
 export function infoElsewhere(
   router: Port,
