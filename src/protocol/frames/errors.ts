@@ -78,7 +78,8 @@ export const ERROR_CODES = {
   },
   function_not_found: { meaning: 'No connected worker offers that function.', httpStatus: 503, retryable: true },
   ENGINE_UNREACHABLE: {
-    meaning: 'The function runs on another engine of the cluster, which cannot be reached now.',
+    meaning:
+      'The function runs on another engine of the cluster, or an engine that may have the worker, cannot be reached.',
     httpStatus: 503,
     retryable: true,
   },
